@@ -1,0 +1,70 @@
+//===- Dialect.cpp - registration of the dialect, its attributes and operations -------------===//
+//
+// Glue only: what an operation means is in td/ and in Rust.
+//
+//===-----------------------------------------------------------------------------------------===//
+
+#include "Pto.h"
+#include "mlir-c/IR.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Registration.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace pto;
+
+#include "PtoDialect.cpp.inc"
+#include "PtoEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "PtoAttrs.cpp.inc"
+
+void PtoDialect::initialize() {
+  registerTypes();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "PtoAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "PtoOps.cpp.inc"
+      >();
+}
+
+extern "C" {
+MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Pto, pto);
+}
+MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Pto, pto, pto::PtoDialect)
+
+/// The text of an enumeration attribute's case (`CAST_RINT`), or an empty string.
+extern "C" MlirStringRef ptoEnumAttrText(MlirAttribute attribute) {
+#define PTO_ENUM(Name)                                                                                                 \
+  if (auto value = dyn_cast<Name##Attr>(unwrap(attribute)))                                                            \
+    return wrap(stringify##Name(value.getValue()));
+#include "PtoEnumList.inc"
+#undef PTO_ENUM
+  return wrap(StringRef());
+}
+
+/// The enumeration's C++ name (`RoundMode`), or an empty string.
+extern "C" MlirStringRef ptoEnumAttrName(MlirAttribute attribute) {
+#define PTO_ENUM(Name)                                                                                                 \
+  if (isa<Name##Attr>(unwrap(attribute)))                                                                              \
+    return wrap(StringRef(#Name));
+#include "PtoEnumList.inc"
+#undef PTO_ENUM
+  return wrap(StringRef());
+}
+
+/// The attribute of enumeration `name` with the given case; null when there is none.
+extern "C" MlirAttribute ptoEnumAttrGet(MlirContext context, MlirStringRef name, MlirStringRef text) {
+#define PTO_ENUM(Name)                                                                                                 \
+  if (unwrap(name) == #Name) {                                                                                         \
+    if (auto value = symbolize##Name(unwrap(text)))                                                                    \
+      return wrap(Attribute(Name##Attr::get(unwrap(context), *value)));                                                \
+  }
+#include "PtoEnumList.inc"
+#undef PTO_ENUM
+  return {nullptr};
+}

@@ -1,0 +1,251 @@
+//===- TileOpSyntax.cpp - one parser and printer for all `ins(...) outs(...)` operations ---------===//
+//
+//   pto.tX ins(%a, %b {attrs} : T, T [fp %f : T] [pre_quant %q : i64]) outs(%d : T) {attrs}
+//   %v = pto.tgetval ins(%t, %i : T, index) outs : f32 {attrs}
+//
+// Which operands an operation has, and of what kind, comes from its `def` through a generated table.
+// Optional operands are told apart by their number and by the kind of their type. The attribute dictionary is
+// accepted inside `ins` (after or instead of an operand), after the types, and at the end.
+//
+//===------------------------------------------------------------------------------------------===//
+
+#include "TileOpSyntax.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace pto;
+
+namespace {
+using Unresolved = OpAsmParser::UnresolvedOperand;
+
+/// Operands as written, with their types.
+struct OperandList {
+  SmallVector<Unresolved> names;
+  SmallVector<Type> types;
+};
+
+/// A clause inside `ins` that names its operand by a keyword.
+struct Clause {
+  const char *keyword;
+  const char *operand;
+};
+constexpr Clause kClauses[] = {{"fp", "fp"}, {"pre_quant", "preQuantScalar"}};
+
+/// Spellings of attribute names that front-ends print, and the name they stand for.
+constexpr Clause kAttributeAliases[] = {{"satmode", "sat_mode"}};
+} // namespace
+
+static bool isKind(StringRef kind, Type type) {
+  if (kind == "tile")
+    return isa<TileBufType>(type);
+  if (kind == "view")
+    return isa<TensorViewType, PartitionTensorViewType>(type);
+  if (kind == "memory")
+    return isa<TileBufType, TensorViewType, PartitionTensorViewType>(type);
+  if (kind == "ptr")
+    return isa<PtrType>(type);
+  if (kind == "pipe")
+    return isa<PipeType>(type);
+  if (kind == "index")
+    return type.isIndex();
+  if (kind == "int")
+    return type.isIntOrIndex();
+  if (kind == "scalar")
+    return type.isIntOrIndexOrFloat() || isLowPrecision(type);
+  return true;
+}
+
+/// Chooses how many written operands each spec takes, first match with optional operands present.
+static bool assign(ArrayRef<const OperandSpec *> specs, ArrayRef<Type> types, SmallVectorImpl<int32_t> &counts) {
+  if (specs.empty())
+    return types.empty();
+  const OperandSpec &spec = *specs.front();
+  int64_t least = spec.arity == '1' ? 1 : 0;
+  int64_t most = spec.arity == '*' ? types.size() : 1;
+  for (int64_t count = std::min<int64_t>(most, types.size()); count >= least; --count) {
+    if (!llvm::all_of(types.take_front(count), [&](Type type) { return isKind(spec.kind, type); }))
+      continue;
+    counts.push_back(count);
+    if (assign(specs.drop_front(), types.drop_front(count), counts))
+      return true;
+    counts.pop_back();
+  }
+  return false;
+}
+
+static std::string describe(ArrayRef<const OperandSpec *> specs) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  llvm::interleaveComma(specs, out, [&](const OperandSpec *spec) {
+    out << spec->name << (spec->arity == '?' ? "?" : spec->arity == '*' ? "..." : "") << ": " << spec->kind;
+  });
+  return text;
+}
+
+/// `%a, %b {attrs} : T, T`, without the closing parenthesis.
+static ParseResult parseOperandList(OpAsmParser &parser, OperandList &list, NamedAttrList &attributes) {
+  do {
+    if (succeeded(parser.parseOptionalKeyword("no_tmp")))
+      continue;
+    Unresolved operand;
+    OptionalParseResult isOperand = parser.parseOptionalOperand(operand);
+    if (isOperand.has_value()) {
+      if (failed(*isOperand))
+        return failure();
+      list.names.push_back(operand);
+    }
+    if (parser.parseOptionalAttrDict(attributes))
+      return failure();
+  } while (succeeded(parser.parseOptionalComma()));
+  if (list.names.empty())
+    return success();
+  SMLoc at = parser.getCurrentLocation();
+  if (parser.parseColonTypeList(list.types))
+    return failure();
+  if (list.names.size() != list.types.size())
+    return parser.emitError(at) << "expected " << list.names.size() << " types for " << list.names.size()
+                                << " operands, found " << list.types.size();
+  return parser.parseOptionalAttrDict(attributes);
+}
+
+static ParseResult parseClauses(OpAsmParser &parser, llvm::StringMap<std::pair<Unresolved, Type>> &clauses) {
+  for (const Clause &clause : kClauses) {
+    if (failed(parser.parseOptionalKeyword(clause.keyword)))
+      continue;
+    auto &entry = clauses[clause.operand];
+    if (parser.parseOperand(entry.first) || parser.parseColonType(entry.second))
+      return failure();
+  }
+  return success();
+}
+
+static ParseResult normalizeAttributes(OpAsmParser &parser, SMLoc at, NamedAttrList &attributes) {
+  for (const Clause &alias : kAttributeAliases) {
+    Attribute value = attributes.get(alias.keyword);
+    if (!value)
+      continue;
+    if (attributes.get(alias.operand))
+      return parser.emitError(at) << "'" << alias.keyword << "' and '" << alias.operand << "' are the same attribute";
+    attributes.erase(alias.keyword);
+    attributes.set(alias.operand, value);
+  }
+  std::optional<NamedAttribute> twice = attributes.findDuplicate();
+  if (twice)
+    return parser.emitError(at) << "attribute '" << twice->getName().getValue() << "' is given twice";
+  return success();
+}
+
+/// Operand counts in spec order, and the operands in the order in which the operation holds them.
+static ParseResult resolve(OpAsmParser &parser, OperationState &result, const TileOpSpec &spec, SMLoc at,
+                           OperandList lists[2], llvm::StringMap<std::pair<Unresolved, Type>> &clauses) {
+  llvm::StringMap<std::pair<ArrayRef<Unresolved>, ArrayRef<Type>>> found;
+  for (bool outs : {false, true}) {
+    SmallVector<const OperandSpec *> specs;
+    for (const OperandSpec &operand : spec.operands)
+      if (operand.isOut == outs && !clauses.contains(operand.name))
+        specs.push_back(&operand);
+    SmallVector<int32_t> counts;
+    if (!assign(specs, lists[outs].types, counts))
+      return parser.emitError(at) << "'" << result.name << "' op expected " << (outs ? "outs(" : "ins(")
+                                  << describe(specs) << "), found " << lists[outs].types.size() << " operands of types ("
+                                  << lists[outs].types << ")";
+    size_t next = 0;
+    for (auto [operand, count] : llvm::zip(specs, counts)) {
+      found[operand->name] = {ArrayRef(lists[outs].names).slice(next, count),
+                              ArrayRef(lists[outs].types).slice(next, count)};
+      next += count;
+    }
+  }
+  SmallVector<int32_t> segments;
+  for (const OperandSpec &operand : spec.operands) {
+    auto clause = clauses.find(operand.name);
+    auto [names, types] = clause == clauses.end() ? found[operand.name]
+                                                  : std::pair(ArrayRef(clause->second.first), ArrayRef(clause->second.second));
+    segments.push_back(names.size());
+    if (parser.resolveOperands(names, types, at, result.operands))
+      return failure();
+  }
+  if (spec.hasSegments)
+    result.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(segments));
+  return success();
+}
+
+ParseResult pto::parseTileOp(OpAsmParser &parser, OperationState &result, const TileOpSpec &spec) {
+  OperandList lists[2];
+  llvm::StringMap<std::pair<Unresolved, Type>> clauses;
+  SMLoc at = parser.getCurrentLocation();
+  if (parser.parseKeyword("ins") || parser.parseLParen() || parseOperandList(parser, lists[0], result.attributes) ||
+      parseClauses(parser, clauses) || parser.parseRParen())
+    return failure();
+  bool hasOuts = llvm::any_of(spec.operands, [](const OperandSpec &operand) { return operand.isOut; });
+  if (hasOuts) {
+    if (parser.parseKeyword("outs") || parser.parseLParen() || parseOperandList(parser, lists[1], result.attributes) ||
+        parser.parseRParen())
+      return failure();
+  } else if (succeeded(parser.parseOptionalKeyword("outs"))) {
+    if (parser.parseColonTypeList(result.types))
+      return failure();
+  }
+  if (parser.parseOptionalAttrDict(result.attributes) || normalizeAttributes(parser, at, result.attributes))
+    return failure();
+  return resolve(parser, result, spec, at, lists, clauses);
+}
+
+static void printValues(OpAsmPrinter &printer, ArrayRef<Value> values) {
+  llvm::interleaveComma(values, printer, [&](Value value) { printer << value; });
+}
+
+void pto::printTileOp(OpAsmPrinter &printer, Operation *op, const TileOpSpec &spec, DictionaryAttr defaults) {
+  SmallVector<Value> lists[2];
+  SmallVector<std::pair<StringRef, Value>> clauses;
+  ArrayRef<int32_t> segments;
+  if (spec.hasSegments)
+    segments = cast<DenseI32ArrayAttr>(op->getAttr("operandSegmentSizes")).asArrayRef();
+  int64_t fixed = llvm::count_if(spec.operands, [](const OperandSpec &operand) { return operand.arity == '1'; });
+  unsigned next = 0;
+  for (auto [index, operand] : llvm::enumerate(spec.operands)) {
+    int64_t count = spec.hasSegments         ? segments[index]
+                    : operand.arity == '1' ? 1
+                                           : int64_t(op->getNumOperands()) - fixed;
+    const Clause *clause = llvm::find_if(kClauses, [&](const Clause &c) { return StringRef(c.operand) == operand.name; });
+    // `pre_quant` is a plain operand where the operation has no `fp` clause spelling of it.
+    bool asClause = clause != std::end(kClauses) && StringRef(operand.name) == "fp";
+    for (Value value : op->getOperands().slice(next, count)) {
+      if (asClause)
+        clauses.push_back({clause->keyword, value});
+      else
+        lists[operand.isOut].push_back(value);
+    }
+    next += count;
+  }
+
+  SmallVector<NamedAttribute> attributes;
+  for (NamedAttribute attribute : op->getAttrDictionary())
+    if (attribute.getName() != "operandSegmentSizes" &&
+        (!defaults || defaults.get(attribute.getName()) != attribute.getValue()))
+      attributes.push_back(attribute);
+
+  printer << " ins(";
+  printValues(printer, lists[0]);
+  if (spec.attrsInside)
+    printer.printOptionalAttrDict(attributes);
+  if (!lists[0].empty()) {
+    printer << " : ";
+    llvm::interleaveComma(lists[0], printer, [&](Value value) { printer << value.getType(); });
+  }
+  for (auto [keyword, value] : clauses)
+    printer << ' ' << keyword << ' ' << value << " : " << value.getType();
+  printer << ")";
+  if (!lists[1].empty()) {
+    printer << " outs(";
+    printValues(printer, lists[1]);
+    printer << " : ";
+    llvm::interleaveComma(lists[1], printer, [&](Value value) { printer << value.getType(); });
+    printer << ")";
+  } else if (op->getNumResults()) {
+    printer << " outs : " << op->getResultTypes();
+  }
+  if (!spec.attrsInside)
+    printer.printOptionalAttrDict(attributes);
+}

@@ -1,0 +1,41 @@
+//===- TileOpSyntax.h - one parser and printer for all `ins(...) outs(...)` operations -----------===//
+#pragma once
+
+#include "Pto.h"
+
+namespace pto {
+
+/// One operand of an operation, as its `def` in td/ states it (the table is generated).
+struct OperandSpec {
+  const char *name;
+  const char *kind;  ///< what types it takes: tile, view, memory, ptr, scalar, int, index, pipe, any
+  char arity;        ///< '1' one, '?' none or one, '*' any number
+  bool isOut;        ///< stands in `outs`
+};
+
+/// The spelling of an operation.
+struct TileOpSpec {
+  llvm::ArrayRef<OperandSpec> operands;  ///< in the order in which the operation holds them
+  bool hasSegments;                      ///< carries `operandSegmentSizes`
+  bool attrsInside;                      ///< prints its attributes inside `ins`
+};
+
+mlir::ParseResult parseTileOp(mlir::OpAsmParser &parser, mlir::OperationState &result, const TileOpSpec &spec);
+
+/// `defaults`: attributes that need not be printed, with their values.
+void printTileOp(mlir::OpAsmPrinter &printer, mlir::Operation *op, const TileOpSpec &spec,
+                 mlir::DictionaryAttr defaults);
+
+/// The attributes that an operation of class `Op` has when none is written.
+template <typename Op, typename Properties = typename Op::Properties>
+mlir::DictionaryAttr defaultAttributes(mlir::Operation *op) {
+  if constexpr (std::is_same_v<Properties, mlir::EmptyProperties>) {
+    return {};
+  } else {
+    Properties properties;
+    op->getName().populateDefaultProperties(mlir::OpaqueProperties(&properties));
+    return llvm::dyn_cast_or_null<mlir::DictionaryAttr>(Op::getPropertiesAsAttr(op->getContext(), properties));
+  }
+}
+
+} // namespace pto

@@ -1,0 +1,30 @@
+//! The PTO dialect as Rust sees it: registration, typed views of its types and operations, the generated facts
+//! about each operation, verifiers, and the device model.
+//!
+//! This is the only crate that holds C++ for MLIR or names `mlir_sys`. It contains no passes and prints nothing.
+
+mod context;
+pub mod device;
+pub mod diagnostics;
+pub mod edit;
+mod element;
+mod facts;
+mod ffi;
+mod location;
+mod ods;
+mod op;
+pub mod passes;
+mod pipes;
+mod tile;
+mod types;
+mod verify;
+
+pub use context::{ParseOptions, new_context, opt_main, parse, registry};
+pub use element::Element;
+pub use facts::{Arity, EnumSpelling, OP_FACTS, OpFacts, Operand, Role, enum_spelling, facts_by_name};
+pub use location::{Position, name_of_value, position, value_location};
+pub use ods::pto as ops;
+pub use op::{Op, constant_int, enum_attr, enum_name, enum_text, is_pure};
+pub use pipes::{Access, Pipe, accesses, pipe_of};
+pub use tile::{BLayout, CompactMode, PadValue, SLayout, Space, Tile};
+pub use types::{View, ViewKind, local_array, multi_tile, pipe_type, pointer};

@@ -1,0 +1,181 @@
+//! An operation together with its facts: operands and attributes by name.
+
+use crate::{
+    facts::{Arity, OpFacts, Operand, facts_by_name},
+    ffi,
+};
+use melior::ir::{
+    Attribute, AttributeLike, OperationRef, Value, ValueLike,
+    attribute::{BoolAttribute, DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute},
+    operation::OperationLike,
+};
+use std::ops::Range;
+
+/// A `pto` operation.
+#[derive(Clone, Copy)]
+pub struct Op<'c, 'a> {
+    /// The operation itself.
+    pub raw: OperationRef<'c, 'a>,
+    /// Its row in the facts table.
+    pub facts: &'static OpFacts,
+}
+
+impl<'c, 'a> Op<'c, 'a> {
+    /// The operation with its facts, if it belongs to the dialect.
+    pub fn of(raw: OperationRef<'c, 'a>) -> Option<Self> {
+        let name = raw.name();
+        facts_by_name(name.as_string_ref().as_str().ok()?).map(|facts| Self { raw, facts })
+    }
+
+    /// The operation that defines a value, if it is one of ours.
+    pub fn defining(value: Value<'c, 'a>) -> Option<Self> {
+        defining_op(value).and_then(Self::of)
+    }
+
+    /// The name without `pto.`.
+    pub fn mnemonic(&self) -> &'static str {
+        self.facts.name.strip_prefix("pto.").unwrap_or(self.facts.name)
+    }
+
+    /// Whether this is `pto.<mnemonic>`.
+    pub fn is(&self, mnemonic: &str) -> bool {
+        self.mnemonic() == mnemonic
+    }
+
+    /// Which of the operation's values the operand at a position of the facts stands for.
+    pub fn operand_range(&self, index: usize) -> Range<usize> {
+        if self.facts.segments
+            && let Some(sizes) = self.attr("operandSegmentSizes").and_then(|a| DenseI32ArrayAttribute::try_from(a).ok())
+        {
+            let size = |i: usize| usize::try_from(sizes.element(i).unwrap_or(0)).unwrap_or(0);
+            let start = (0..index).map(size).sum();
+            return start..start + size(index);
+        }
+        let flexible = self.raw.operand_count() - self.facts.operands.iter().filter(|o| o.arity == Arity::One).count();
+        let width = |o: &Operand| if o.arity == Arity::One { 1 } else { flexible };
+        let start = self.facts.operands[..index].iter().map(width).sum();
+        start..start + width(&self.facts.operands[index])
+    }
+
+    /// All values of an operand (none when it is absent or unknown).
+    pub fn operands(&self, name: &str) -> Vec<Value<'c, 'a>> {
+        let Some(index) = self.facts.operand_index(name) else { return Vec::new() };
+        self.operand_range(index).filter_map(|i| self.raw.operand(i).ok()).collect()
+    }
+
+    /// The value of an operand, if present.
+    pub fn operand(&self, name: &str) -> Option<Value<'c, 'a>> {
+        let index = self.facts.operand_index(name)?;
+        let range = self.operand_range(index);
+        (!range.is_empty()).then(|| self.raw.operand(range.start).ok()).flatten()
+    }
+
+    /// Every value with the operand it belongs to, in order.
+    pub fn named_operands(&self) -> Vec<(&'static Operand, Value<'c, 'a>)> {
+        let mut named = Vec::with_capacity(self.raw.operand_count());
+        for (index, operand) in self.facts.operands.iter().enumerate() {
+            named.extend(self.operand_range(index).filter_map(|i| Some((operand, self.raw.operand(i).ok()?))));
+        }
+        named
+    }
+
+    /// The operation's first result.
+    pub fn result(&self) -> Option<Value<'c, 'a>> {
+        self.raw.result(0).ok().map(Into::into)
+    }
+
+    /// An attribute, if present.
+    pub fn attr(&self, name: &str) -> Option<Attribute<'c>> {
+        attribute(self.raw, name)
+    }
+
+    /// An integer attribute.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        self.attr(name).and_then(|a| IntegerAttribute::try_from(a).ok()).map(|a| a.value())
+    }
+
+    /// A boolean attribute.
+    pub fn bool(&self, name: &str) -> Option<bool> {
+        self.attr(name).and_then(|a| BoolAttribute::try_from(a).ok()).map(|a| a.value())
+    }
+
+    /// A string attribute; empty text reads as absent.
+    pub fn string(&self, name: &str) -> Option<String> {
+        self.attr(name).and_then(string_value)
+    }
+
+    /// The name that a symbol attribute refers to.
+    pub fn symbol(&self, name: &str) -> Option<String> {
+        let attribute = FlatSymbolRefAttribute::try_from(self.attr(name)?).ok()?;
+        Some(attribute.value().to_owned())
+    }
+
+    /// The case of an enumeration attribute.
+    pub fn enum_text(&self, name: &str) -> Option<&'c str> {
+        self.attr(name).and_then(enum_text)
+    }
+}
+
+/// The operation that defines a value; `None` for block arguments.
+pub fn defining_op<'c, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    if !value.is_operation_result() {
+        return None;
+    }
+    // SAFETY: the value is an operation result, so its owner is a live operation.
+    Some(unsafe { OperationRef::from_raw(mlir_sys::mlirOpResultGetOwner(value.to_raw())) })
+}
+
+/// An attribute of any operation.
+pub fn attribute<'c>(op: OperationRef<'c, '_>, name: &str) -> Option<Attribute<'c>> {
+    // SAFETY: the operation is live; a missing attribute is null.
+    unsafe { Attribute::from_option_raw(mlir_sys::mlirOperationGetAttributeByName(op.to_raw(), ffi::string_ref(name))) }
+}
+
+/// The text of a string attribute (reading an empty one through the C API aborts; it counts as absent).
+pub fn string_value(attribute: Attribute) -> Option<String> {
+    if !attribute.is_string() || attribute.to_string() == "\"\"" {
+        return None;
+    }
+    StringAttribute::try_from(attribute).ok().map(|a| a.value().to_owned())
+}
+
+/// The case of an enumeration attribute (`CAST_RINT`).
+pub fn enum_text<'c>(attribute: Attribute<'c>) -> Option<&'c str> {
+    // SAFETY: the function accepts any attribute and returns a static string.
+    let text = unsafe { ffi::str_of(ffi::ptoEnumAttrText(attribute.to_raw())) };
+    (!text.is_empty()).then_some(text)
+}
+
+/// The enumeration that an attribute belongs to (`RoundMode`).
+pub fn enum_name<'c>(attribute: Attribute<'c>) -> Option<&'c str> {
+    // SAFETY: as above.
+    let text = unsafe { ffi::str_of(ffi::ptoEnumAttrName(attribute.to_raw())) };
+    (!text.is_empty()).then_some(text)
+}
+
+/// The attribute of an enumeration by its names; `None` when there is no such case.
+pub fn enum_attr<'c>(context: &'c melior::Context, name: &str, case: &str) -> Option<Attribute<'c>> {
+    // SAFETY: both strings outlive the call; no such case is null.
+    unsafe {
+        Attribute::from_option_raw(ffi::ptoEnumAttrGet(context.to_raw(), ffi::string_ref(name), ffi::string_ref(case)))
+    }
+}
+
+/// The value of an integer constant (`arith.constant`), if the value is one.
+pub fn constant_int(value: Value) -> Option<i64> {
+    let op = defining_op(value)?;
+    if op.name().as_string_ref().as_str() != Ok("arith.constant") {
+        return None;
+    }
+    let attribute = attribute(op, "value")?;
+    if let Ok(boolean) = BoolAttribute::try_from(attribute) {
+        return Some(i64::from(boolean.value()));
+    }
+    IntegerAttribute::try_from(attribute).ok().map(|a| a.value())
+}
+
+/// Whether an operation has no effects, so that it may be dropped or moved when its results allow it.
+pub fn is_pure(op: OperationRef) -> bool {
+    // SAFETY: the operation is live.
+    unsafe { ffi::ptoIsPure(op.to_raw()) }
+}

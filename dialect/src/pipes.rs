@@ -1,0 +1,131 @@
+//! On which pipe an operation runs, and which memory it touches.
+
+use crate::{
+    device::Legality,
+    facts::Role,
+    op::Op,
+    tile::{Space, Tile},
+};
+use melior::ir::Value;
+
+/// A hardware queue of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the hardware's names")]
+pub enum Pipe {
+    S,
+    V,
+    M,
+    Mte1,
+    Mte2,
+    Mte3,
+    Fix,
+    /// Several of them; counts as each.
+    All,
+}
+
+impl Pipe {
+    /// The name in the dialect and in C++.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::S => "PIPE_S",
+            Self::V => "PIPE_V",
+            Self::M => "PIPE_M",
+            Self::Mte1 => "PIPE_MTE1",
+            Self::Mte2 => "PIPE_MTE2",
+            Self::Mte3 => "PIPE_MTE3",
+            Self::Fix => "PIPE_FIX",
+            Self::All => "PIPE_ALL",
+        }
+    }
+
+    /// The pipe of a name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        [Self::S, Self::V, Self::M, Self::Mte1, Self::Mte2, Self::Mte3, Self::Fix, Self::All]
+            .into_iter()
+            .find(|p| p.name() == name)
+    }
+}
+
+/// One operand's memory and what happens to it.
+#[derive(Clone, Copy)]
+pub struct Access<'c, 'a> {
+    /// A tile, a view or a pointer.
+    pub value: Value<'c, 'a>,
+    /// Whether it is read.
+    pub reads: bool,
+    /// Whether it is written.
+    pub writes: bool,
+}
+
+/// The memory that an operation touches, in operand order.
+pub fn accesses<'c, 'a>(op: Op<'c, 'a>) -> Vec<Access<'c, 'a>> {
+    let to_access = |(operand, value): (&crate::facts::Operand, Value<'c, 'a>)| {
+        let (reads, writes) = match operand.role {
+            Role::None => return None,
+            Role::Read => (true, false),
+            Role::Write => (false, true),
+            Role::Update | Role::Scratch => (true, true),
+        };
+        Some(Access { value, reads, writes })
+    };
+    op.named_operands().into_iter().filter_map(to_access).collect()
+}
+
+/// The pipe of an operation; `None` when it runs on none (views, flags, control).
+pub fn pipe_of(op: Op, legality: Legality) -> Option<Pipe> {
+    match op.facts.pipe {
+        "" | "none" => None,
+        named if named.starts_with("PIPE_") => Pipe::by_name(named),
+        rule => Some(by_rule(rule, op, legality)),
+    }
+}
+
+fn space_of(op: Op, operand: &str) -> Option<Space> {
+    op.operand(operand).and_then(Tile::of_value).map(|tile| tile.space)
+}
+
+/// The pipes that depend on operands. Source: PTO-ISA event.hpp and the A5 copy paths.
+fn by_rule(rule: &str, op: Op, legality: Legality) -> Pipe {
+    let src = space_of(op, "src");
+    let dst = space_of(op, "dst");
+    match rule {
+        "tload" => Pipe::Mte2,
+        "tstore" => match src {
+            Some(Space::Acc) => Pipe::Fix,
+            _ => Pipe::Mte3,
+        },
+        "tmov" | "textract" | "tinsert" => move_pipe(src, dst, legality),
+        "tfillpad" => match (src, dst) {
+            (Some(Space::Mat), _) | (_, Some(Space::Mat)) => Pipe::Mte2,
+            _ => Pipe::V,
+        },
+        "texpands" => match dst {
+            Some(Space::Mat) => Pipe::Mte2,
+            _ => Pipe::V,
+        },
+        "tci" => match (legality, op.operand("tmp")) {
+            (Legality::A3, None) => Pipe::S,
+            _ => Pipe::V,
+        },
+        "tpush" => match space_of(op, "tile") {
+            Some(Space::Acc) => Pipe::Fix,
+            _ => Pipe::Mte3,
+        },
+        "tpop" => match legality {
+            Legality::A3 => Pipe::Mte2,
+            Legality::A5 => Pipe::S,
+        },
+        // Library code that uses several pipes inside: ordered with everything.
+        _ => Pipe::All,
+    }
+}
+
+fn move_pipe(src: Option<Space>, dst: Option<Space>, legality: Legality) -> Pipe {
+    match (src, dst) {
+        (Some(Space::Acc), _) | (Some(Space::Mat), Some(Space::Scaling)) => Pipe::Fix,
+        (Some(Space::Mat), _) => Pipe::Mte1,
+        (Some(Space::Vec), Some(Space::Mat)) if legality == Legality::A5 => Pipe::Mte3,
+        (Some(Space::Vec), Some(Space::Mat)) => Pipe::Fix,
+        _ => Pipe::V,
+    }
+}

@@ -1,0 +1,4 @@
+//! Verifiers.
+use melior::ir::OperationRef;
+/// Verifies one operation.
+pub fn verify(_op: OperationRef) -> bool { true }
