@@ -83,17 +83,25 @@ fn run_mlir_tblgen(prefix: &Path, td: &Path, out: &Path) {
     }
 }
 
+/// Compiles `cpp/` with the generated files; skipped when nothing that goes in has changed, since it takes minutes.
 fn compile_cpp(prefix: &Path, root: &Path, out: &Path) {
-    let mut sources: Vec<PathBuf> = fs::read_dir(root.join("cpp"))
-        .expect("cpp/ exists")
-        .map(|entry| entry.expect("cpp/ is readable").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "cpp"))
-        .collect();
-    sources.sort();
+    let sources = files_with(&root.join("cpp"), "cpp");
+    let mut inputs = sources.clone();
+    inputs.extend(files_with(&root.join("cpp"), "h"));
+    inputs.extend(files_with(out, "inc"));
+    let stamp: String = inputs.iter().map(|p| fs::read_to_string(p).expect("inputs are readable")).collect();
+    let stamp = format!("{}\n{stamp}", prefix.display());
+    let stamp_file = out.join("cpp.stamp");
+    if out.join("libpto_dialect_cpp.a").exists() && fs::read_to_string(&stamp_file).is_ok_and(|old| old == stamp) {
+        println!("cargo:rustc-link-search=native={}", out.display());
+        println!("cargo:rustc-link-lib=static=pto_dialect_cpp");
+        println!("cargo:rustc-link-lib=stdc++");
+        return;
+    }
     cc::Build::new()
         .cpp(true)
         .std("c++17")
-        .opt_level(1)
+        .opt_level(1) // the generated code is large and not hot
         .debug(false)
         .warnings(false) // the generated code has some
         .flag("-fno-rtti")
@@ -104,4 +112,15 @@ fn compile_cpp(prefix: &Path, root: &Path, out: &Path) {
         .include(root.join("cpp"))
         .files(sources)
         .compile("pto_dialect_cpp");
+    fs::write(stamp_file, stamp).expect("OUT_DIR is writable");
+}
+
+fn files_with(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the folder exists")
+        .map(|entry| entry.expect("the folder is readable").path())
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
+        .collect();
+    found.sort();
+    found
 }

@@ -117,14 +117,21 @@ fn op_facts(ops: &[Record], records: &RecordKeeper) -> String {
 
 /// How each enumeration is written in C++.
 fn enum_spellings(records: &RecordKeeper) -> String {
-    let mut rows: Vec<(String, String, String)> = records
+    let cases = |e: Record| -> Vec<String> {
+        let defs = e.list_of_defs_value("enumerants").expect("an enum has cases");
+        defs.into_iter().map(|case| text(case, "str")).collect()
+    };
+    let mut rows: Vec<(String, String, String, Vec<String>)> = records
         .all_derived_definitions("PTO_Enum")
-        .map(|e| (text(e, "className"), text(e, "cppEnum"), text(e, "cppCase")))
+        .map(|e| (text(e, "className"), text(e, "cppEnum"), text(e, "cppCase"), cases(e)))
         .collect();
     rows.sort();
     let mut s = String::from("pub static ENUM_SPELLINGS: &[EnumSpelling] = &[\n");
-    for (name, cpp_enum, cpp_case) in rows {
-        let _ = writeln!(s, "    EnumSpelling {{ name: {name:?}, cpp_enum: {cpp_enum:?}, cpp_case: {cpp_case:?} }},");
+    for (name, cpp_enum, cpp_case, cases) in rows {
+        let _ = writeln!(
+            s,
+            "    EnumSpelling {{ name: {name:?}, cpp_enum: {cpp_enum:?}, cpp_case: {cpp_case:?}, cases: &{cases:?} }},"
+        );
     }
     s + "];\n"
 }

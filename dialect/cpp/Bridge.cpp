@@ -92,7 +92,6 @@ bool ptoMultiTileInfo(MlirType type, MlirType *slot, int64_t *count) {
   return true;
 }
 
-bool ptoTypeIsPipe(MlirType type) { return isa<PipeType>(unwrap(type)); }
 MlirType ptoPipeTypeGet(MlirContext context) { return wrap(Type(PipeType::get(unwrap(context)))); }
 
 /// The mnemonic of one of the dialect's own element types, or an empty string.

@@ -70,9 +70,19 @@ pub struct EnumSpelling {
     pub cpp_enum: &'static str,
     /// How a case is turned into a C++ name.
     pub cpp_case: &'static str,
+    /// The cases in the order of the definition.
+    pub cases: &'static [&'static str],
 }
 
-include!(concat!(env!("OUT_DIR"), "/op_facts.rs"));
+/// One row per operation, sorted by name (generated).
+pub static OP_FACTS: &[OpFacts] = generated::OP_FACTS;
+/// One row per enumeration, sorted by name (generated).
+pub static ENUM_SPELLINGS: &[EnumSpelling] = generated::ENUM_SPELLINGS;
+
+mod generated {
+    use super::{Arity, EnumSpelling, OpFacts, Operand, Role};
+    include!(concat!(env!("OUT_DIR"), "/op_facts.rs"));
+}
 
 /// The facts of an operation by its full name.
 pub fn facts_by_name(name: &str) -> Option<&'static OpFacts> {
@@ -114,7 +124,7 @@ mod tests {
     fn every_call_names_only_what_the_operation_has() {
         for row in OP_FACTS {
             let mut rest = row.cpp;
-            while let Some(at) = rest.find(['$', '@']) {
+            while let Some(at) = rest.find(['$', '@', '%']) {
                 let tail = &rest[at + 1..];
                 let end = tail.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(tail.len());
                 let name = &tail[..end];

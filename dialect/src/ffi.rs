@@ -30,7 +30,6 @@ unsafe extern "C" {
     pub fn ptoShapedInfo(ty: MlirType, extents: *mut i64, capacity: i64, element: *mut MlirType) -> i64;
     pub fn ptoPtrInfo(ty: MlirType, element: *mut MlirType, space: *mut i32) -> bool;
     pub fn ptoMultiTileInfo(ty: MlirType, slot: *mut MlirType, count: *mut i64) -> bool;
-    pub fn ptoTypeIsPipe(ty: MlirType) -> bool;
     pub fn ptoPipeTypeGet(context: MlirContext) -> MlirType;
     pub fn ptoLowPrecisionName(ty: MlirType) -> MlirStringRef;
     pub fn ptoEnumAttrText(attribute: MlirAttribute) -> MlirStringRef;

@@ -24,7 +24,9 @@ pub use element::Element;
 pub use facts::{Arity, EnumSpelling, OP_FACTS, OpFacts, Operand, Role, enum_spelling, facts_by_name};
 pub use location::{Position, name_of_value, position, value_location};
 pub use ods::pto as ops;
-pub use op::{Op, constant_int, enum_attr, enum_name, enum_text, is_pure};
+pub use op::{
+    Op, attribute, constant_int, defining_op, enum_attr, enum_name, enum_text, is_pure, op_key, op_name, string_value, value_key,
+};
 pub use pipes::{Access, Pipe, accesses, pipe_of};
 pub use tile::{BLayout, CompactMode, PadValue, SLayout, Space, Tile};
 pub use types::{View, ViewKind, local_array, multi_tile, pipe_type, pointer};

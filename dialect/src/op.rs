@@ -179,3 +179,19 @@ pub fn is_pure(op: OperationRef) -> bool {
     // SAFETY: the operation is live.
     unsafe { ffi::ptoIsPure(op.to_raw()) }
 }
+
+/// The full name of any operation (`arith.addi`).
+pub fn op_name<'c>(op: OperationRef<'c, '_>) -> &'c str {
+    // SAFETY: the name is uniqued in the context.
+    unsafe { ffi::str_of(mlir_sys::mlirIdentifierStr(mlir_sys::mlirOperationGetName(op.to_raw()))) }
+}
+
+/// A number that identifies a value while the IR is unchanged; for look-up only, never for ordering.
+pub fn value_key(value: Value) -> usize {
+    value.to_raw().ptr as usize
+}
+
+/// A number that identifies an operation while it exists; for look-up only, never for ordering.
+pub fn op_key(op: OperationRef) -> usize {
+    op.to_raw().ptr as usize
+}

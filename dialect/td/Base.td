@@ -78,8 +78,9 @@ def MultiTile   : PTO_Operand<"multi_tile", "none", PTO_IsMultiTile, "multi tile
 //===----------------------------------------------------------------------===//
 
 // `pipe`: "" (no pipe), a pipe's name, or a rule of `dialect/src/pipes.rs`:
-//   "tload" "tstore" "tmov" "textract" "tinsert" "tfillpad" "texpands" "tci" "tpush" "tpop" "gm_gather" "gm_scatter"
+//   "tload" "tstore" "tmov" "textract" "tinsert" "tfillpad" "texpands" "tci" "tpush" "tpop" "tscatter" "gm_gather" "gm_scatter"
 // `cpp`: the C++ statement, without `;`. `$name` is an operand, result or attribute; `@name` is `decltype(name)`;
+//   `%name` is the element's C++ type of a tile (`int32_t`);
 //   a group in `[...]` is printed only when everything it names is present (an attribute: and not its default);
 //   `[a|b]` prints b otherwise. Several statements are separated by `; `.
 //   "" means that codegen prints the op by name (views, control, pipes).

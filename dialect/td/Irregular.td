@@ -110,7 +110,7 @@ def TMrgSortOp : TileOp<"tmrgsort", "TMRGSORT($dst, $srcs, $blockLen)",
 
 // The library's form without a scratch tile is a loop of scalar stores. A5's vector form does not use the scratch tile
 // it takes, so that dst stands there; on A2/A3 the scratch tile is always made.
-def TCIOp : TileOp<"tci", "TCI<@dst, [@tmp|@dst], @dst::DType, $descending>($dst, $S, [$tmp|$dst])",
+def TCIOp : TileOp<"tci", "TCI<@dst, [@tmp|@dst], %dst, $descending>($dst, $S, [$tmp|$dst])",
     (ins IntScalar:$S, Optional<TileTmp>:$tmp, TileOut:$dst, DefaultValuedAttr<BoolAttr, "false">:$descending)> {
   let summary = "S, S + 1, S + 2, ... or downwards";
   let a3 = "i16 i32";

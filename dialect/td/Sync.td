@@ -73,6 +73,12 @@ def GetBlockNumOp : CoreQueryOp<"get_block_num", "get_block_num">;
 def GetSubBlockIdxOp : CoreQueryOp<"get_subblock_idx", "get_subblockid">;
 def GetSubBlockNumOp : CoreQueryOp<"get_subblock_num", "get_subblockdim">;
 
+def FlushScalarStoresOp : PTO_Op<"flush_scalar_stores"> {
+  let summary = "makes scalar stores to global memory visible to others";
+  let assemblyFormat = "attr-dict";
+  let cpp = "pipe_barrier(PIPE_ALL); dcci((__gm__ void*)0, cache_line_t::ENTIRE_DATA_CACHE); dsb((mem_dsb_t)0)";
+}
+
 def SetFftsOp : PTO_Op<"set_ffts"> {
   let summary = "where cross-core flags stand in global memory (A2/A3)";
   let arguments = (ins PtrRef:$ffts);
@@ -115,6 +121,17 @@ def CommTNotifyOp : CommSignalOp<"comm.tnotify", (ins ViewOut:$signal), (ins PTO
 }
 def CommTWaitOp : CommSignalOp<"comm.twait", (ins ViewIn:$signal), (ins PTO_WaitCmpAttr:$cmp)> {
   let summary = "waits until a signal word compares as asked";
+}
+
+//===----------------------------------------------------------------------===//
+// Debugging
+//===----------------------------------------------------------------------===//
+
+def PrintOp : PTO_Op<"print"> {
+  let summary = "prints a scalar with a format";
+  let arguments = (ins Scalar:$scalar, StrAttr:$format);
+  let assemblyFormat = "`ins` `(` $format `,` $scalar `:` type($scalar) `)` attr-dict";
+  let pipe = "PIPE_S";
 }
 
 #endif // PTO_SYNC_TD

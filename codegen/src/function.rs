@@ -1,0 +1,699 @@
+//! One function: signature, guards, statements, control flow.
+
+use crate::{
+    expression::Expression,
+    module::{Options, Shared},
+    names::Names,
+    tile::tile_type,
+    view::{ViewBinding, parameter_type},
+};
+use melior::ir::{
+    BlockLike, BlockRef, OperationRef, RegionLike, Type, Value, ValueLike,
+    attribute::TypeAttribute,
+    operation::OperationLike,
+    r#type::FunctionType,
+};
+use pto_dialect::{
+    Element, Op, Space, Tile, View, attribute, constant_int, device::Device, diagnostics, edit, enum_text, name_of_value,
+    op_name, pointer, position, string_value, value_key,
+};
+use std::collections::HashMap;
+
+/// What a value is in C++.
+#[derive(Clone)]
+enum Binding {
+    Expression(Expression),
+    View(ViewBinding),
+}
+
+/// The core a piece of code runs on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Core {
+    Any,
+    Cube,
+    Vector,
+}
+
+/// A function while it is printed.
+pub struct Body<'m, 'c, 'a> {
+    shared: &'m mut Shared,
+    names: Names,
+    values: HashMap<usize, Binding>,
+    indent: usize,
+    core: Core,
+    marker: std::marker::PhantomData<(&'c (), &'a ())>,
+}
+
+/// The name of a function.
+pub fn symbol(function: OperationRef) -> String {
+    attribute(function, "sym_name").and_then(string_value).unwrap_or_default()
+}
+
+fn signature<'c>(function: OperationRef<'c, '_>) -> Option<FunctionType<'c>> {
+    let ty = TypeAttribute::try_from(attribute(function, "function_type")?).ok()?.value();
+    FunctionType::try_from(ty).ok()
+}
+
+/// Whether a function has no body.
+pub fn is_declaration(function: OperationRef) -> bool {
+    function.region(0).ok().and_then(|r| r.first_block()).is_none()
+}
+
+fn has(function: OperationRef, name: &str) -> bool {
+    attribute(function, name).is_some()
+}
+
+/// Attributes that make a function a kernel entry.
+const ENTRY: [&str; 4] = ["pto.entry", "hacc.entry", "pto.kernel", "pto.aicore"];
+
+/// Linkage and return type, up to the name.
+fn qualifiers(function: OperationRef, result: &str) -> String {
+    let visibility = attribute(function, "pto.visibility").and_then(string_value);
+    let private = attribute(function, "sym_visibility").and_then(string_value).as_deref() == Some("private");
+    let prefix = match () {
+        () if is_declaration(function) => "extern \"C\" AICORE",
+        () if ENTRY.iter().any(|name| has(function, name)) => "extern \"C\" __global__ AICORE",
+        // Callers rewrite `AICORE void` to `static ... void`, so a second `static` must not stand before it.
+        () if private && result == "void" => "inline AICORE",
+        () if private => "static AICORE",
+        () if visibility.as_deref() == Some("external") => "extern \"C\" AICORE",
+        () => "AICORE",
+    };
+    format!("{prefix} {result}")
+}
+
+/// The C++ type of a value, if values of that type can be C++ variables.
+fn cpp_type(ty: Type) -> Option<String> {
+    if let Some(tile) = Tile::of(ty) {
+        return Some(tile_type(&tile));
+    }
+    if let Some(view) = View::of(ty) {
+        return Some(parameter_type(&view));
+    }
+    if let Some((element, space)) = pointer(ty) {
+        return Some(format!("{} {}*", qualifier(space), element.cpp()));
+    }
+    Element::of(ty).map(|e| e.cpp().to_owned())
+}
+
+fn qualifier(space: Space) -> &'static str {
+    match space {
+        Space::Vec => "__ubuf__",
+        Space::Mat => "__cbuf__",
+        Space::Left | Space::ScaleLeft => "__ca__",
+        Space::Right | Space::ScaleRight => "__cb__",
+        Space::Acc => "__cc__",
+        Space::Scaling => "__fbuf__",
+        Space::Gm | Space::Bias => "__gm__",
+    }
+}
+
+impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
+    /// Prints a whole function.
+    pub fn emit_function(shared: &'m mut Shared, symbols: &[String], function: OperationRef<'c, 'a>) {
+        let mut body = Self {
+            shared,
+            names: Names::new(symbols),
+            values: HashMap::new(),
+            indent: 0,
+            core: Core::Any,
+            marker: std::marker::PhantomData,
+        };
+        let Some(ty) = signature(function) else { return };
+        let result = match ty.result_count() {
+            0 => Some("void".to_owned()),
+            1 => ty.result(0).ok().and_then(cpp_type),
+            _ => None,
+        };
+        let Some(result) = result else { return body.fail(function, "must return nothing or one scalar") };
+        let block = function.region(0).ok().and_then(|r| r.first_block());
+        let parameters: Option<Vec<String>> = (0..ty.input_count())
+            .map(|i| {
+                let cpp = cpp_type(ty.input(i).ok()?)?;
+                let name = body.bind_parameter(block, i);
+                Some(format!("{cpp} {name}"))
+            })
+            .collect();
+        let Some(parameters) = parameters else { return body.fail(function, "has a parameter of a type without C++ form") };
+        let head = format!("{} {}({})", qualifiers(function, &result), symbol(function), parameters.join(", "));
+        match block {
+            None => body.line(format!("{head};")),
+            Some(block) => body.emit_body(function, &head, block),
+        }
+        body.shared.blank();
+    }
+
+    fn bind_parameter(&mut self, block: Option<BlockRef<'c, 'a>>, index: usize) -> String {
+        let argument = block.and_then(|b| b.argument(index).ok()).map(Value::from);
+        let wanted = argument.and_then(name_of_value).unwrap_or_else(|| format!("arg{index}"));
+        let name = self.names.fresh(&wanted);
+        if let Some(value) = argument {
+            match View::of_value(value) {
+                Some(view) => self.bind_view_parameter(value, &view, &name),
+                None => self.bind(value, Expression::atom(name.clone())),
+            }
+        }
+        name
+    }
+
+    fn emit_body(&mut self, function: OperationRef<'c, 'a>, head: &str, block: BlockRef<'c, 'a>) {
+        if block.next_in_region().is_some() {
+            return self.fail(function, "has several blocks; only structured control flow (scf) has a C++ form");
+        }
+        self.line(format!("{head} {{"));
+        self.indent += 1;
+        let kind = attribute(function, "pto.kernel_kind").and_then(enum_text);
+        let lane = has(function, "pto.first_lane_only");
+        self.emit_guarded(kind, lane, block);
+        if let Some(last) = block.terminator() {
+            let value = last.operand(0).ok().map(|v| self.argument(v));
+            self.line(value.map_or("return;".to_owned(), |v| format!("return {v};")));
+        }
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    /// A block for one kind of core.
+    fn emit_guarded(&mut self, kind: Option<&str>, first_lane_only: bool, block: BlockRef<'c, 'a>) {
+        let (core, mac) = match kind {
+            Some("cube") => (Core::Cube, "__DAV_CUBE__"),
+            Some("vector") => (Core::Vector, "__DAV_VEC__"),
+            _ => return self.emit_block(block),
+        };
+        let outer = std::mem::replace(&mut self.core, core);
+        self.shared.raw(&format!("#if defined({mac})"));
+        if core == Core::Vector {
+            self.line("set_mask_norm();");
+            self.line("set_vector_mask(-1, -1);");
+        }
+        if first_lane_only {
+            self.open("if (get_subblockid() == 0)");
+        }
+        self.emit_block(block);
+        if first_lane_only {
+            self.close("}");
+        }
+        self.shared.raw(&format!("#endif // {mac}"));
+        self.core = outer;
+    }
+
+    fn emit_block(&mut self, block: BlockRef<'c, 'a>) {
+        let mut next = block.first_operation();
+        while let Some(op) = next {
+            next = op.next_in_block();
+            self.emit_op(op);
+        }
+    }
+
+    fn emit_op(&mut self, op: OperationRef<'c, 'a>) {
+        let name = op_name(op);
+        if let Some(known) = Op::of(op) {
+            return self.emit_pto(known);
+        }
+        let done = match name {
+            "func.return" | "scf.yield" | "scf.condition" => true,
+            "scf.for" => self.emit_for(op),
+            "scf.if" => self.emit_if(op),
+            "scf.while" => self.emit_while(op),
+            "scf.index_switch" => self.emit_switch(op),
+            "func.call" => self.emit_func_call(op),
+            "builtin.unrealized_conversion_cast" => self.emit_conversion_cast(op),
+            _ => name.starts_with("arith.") && self.emit_arith(op),
+        };
+        if !done {
+            self.fail(op, "has no C++ form");
+        }
+    }
+
+    fn emit_pto(&mut self, op: Op<'c, 'a>) {
+        match op.mnemonic() {
+            "alloc_tile" | "subview" | "declare_tile" => self.emit_tile_definition(op),
+            "bitcast" | "treshape" | "tassign" => self.emit_tile_cast(op),
+            "tile_addr" => self.emit_tile_addr(op),
+            "tile_valid_rows" | "tile_valid_cols" | "get_validshape" => self.emit_valid_query(op),
+            "make_tensor_view" => self.emit_make_tensor_view(op),
+            "partition_view" => self.emit_partition_view(op),
+            "get_tensor_view_dim" | "get_tensor_view_stride" => self.emit_view_query(op),
+            "addptr" => self.emit_addptr(op),
+            "castptr" => self.emit_castptr(op),
+            "load_scalar" => self.emit_load(op),
+            "store_scalar" => self.emit_store(op),
+            "declare_local_array" | "local_array_get" | "local_array_set" => self.emit_local_array(op),
+            "initialize_l2l_pipe" | "initialize_l2g2l_pipe" => self.emit_pipe(op),
+            "tpush" | "tpop" | "tfree" => self.emit_transfer(op),
+            "section.cube" | "section.vector" => {
+                let kind = op.mnemonic().strip_prefix("section.");
+                if let Some(block) = op.raw.region(0).ok().and_then(|r| r.first_block()) {
+                    self.emit_guarded(kind, op.attr("pto.first_lane_only").is_some(), block);
+                }
+            }
+            _ if self.emit_irregular(op) => {}
+            _ if !op.facts.cpp.is_empty() => self.emit_call(op),
+            _ => self.fail(op.raw, "has no C++ form yet"),
+        }
+    }
+}
+
+/// Control flow.
+impl<'c, 'a> Body<'_, 'c, 'a> {
+    fn emit_for(&mut self, op: OperationRef<'c, 'a>) -> bool {
+        let Some(block) = op.region(0).ok().and_then(|r| r.first_block()) else { return false };
+        let [Some(lower), Some(upper), Some(step)] = [0, 1, 2].map(|i| op.operand(i).ok()) else { return false };
+        let carried = self.declare_carried(op, 3);
+        let Ok(iv) = block.argument(0).map(Value::from) else { return false };
+        let ty = cpp_type(iv.r#type()).unwrap_or_else(|| "int64_t".to_owned());
+        let [lower, upper, step] = [lower, upper, step].map(|v| self.expression(v));
+        let name = self.declare_name(iv, "i");
+        let increment = match step.literal() {
+            Some(1) => format!("++{name}"),
+            _ => format!("{name} += {}", step.text()),
+        };
+        self.open(&format!("for ({ty} {name} = {}; {name} < {}; {increment})", lower.text(), upper.operand()));
+        self.bind(iv, Expression::atom(name));
+        for (index, variable) in carried.iter().enumerate() {
+            if let Ok(argument) = block.argument(index + 1) {
+                self.bind(argument.into(), Expression::atom(variable.clone()));
+            }
+        }
+        self.emit_block(block);
+        self.assign_yielded(block, &carried, 0);
+        self.close("}");
+        true
+    }
+
+    /// Variables for the results of an operation, set to its operands from `first` on.
+    fn declare_carried(&mut self, op: OperationRef<'c, 'a>, first: usize) -> Vec<String> {
+        let mut variables = Vec::new();
+        for index in 0..op.result_count() {
+            let (Ok(result), Ok(init)) = (op.result(index).map(Value::from), op.operand(first + index)) else { continue };
+            let ty = cpp_type(result.r#type()).unwrap_or_else(|| "auto".to_owned());
+            let init = self.argument(init);
+            let name = self.declare_name(result, "carried");
+            self.line(format!("{ty} {name} = {init};"));
+            self.bind(result, Expression::atom(name.clone()));
+            variables.push(name);
+        }
+        variables
+    }
+
+    /// Variables for the results of an operation, set later.
+    fn declare_results(&mut self, op: OperationRef<'c, 'a>) -> Vec<String> {
+        let mut variables = Vec::new();
+        for result in op.results() {
+            let result = Value::from(result);
+            let ty = cpp_type(result.r#type()).unwrap_or_else(|| "auto".to_owned());
+            let name = self.declare_name(result, "result");
+            self.line(format!("{ty} {name};"));
+            self.bind(result, Expression::atom(name.clone()));
+            variables.push(name);
+        }
+        variables
+    }
+
+    /// Sets variables to the operands of a block's terminator; all are read before the first is written.
+    fn assign_yielded(&mut self, block: BlockRef<'c, 'a>, variables: &[String], first: usize) {
+        let Some(last) = block.terminator() else { return };
+        let mut values: Vec<(String, String)> = Vec::new();
+        for (index, variable) in variables.iter().enumerate() {
+            let Ok(value) = last.operand(first + index) else { continue };
+            values.push((variable.clone(), self.argument(value)));
+        }
+        values.retain(|(variable, value)| variable != value);
+        let reads_other = |(index, (_, value)): (usize, &(String, String))| {
+            values[..index].iter().any(|(earlier, _)| mentions(value, earlier))
+        };
+        if values.iter().enumerate().any(reads_other) {
+            for (variable, value) in &mut values {
+                let temporary = self.names.fresh(&format!("next_{variable}"));
+                self.line(format!("const auto {temporary} = {value};"));
+                *value = temporary;
+            }
+        }
+        for (variable, value) in values {
+            self.line(format!("{variable} = {value};"));
+        }
+    }
+
+    fn emit_if(&mut self, op: OperationRef<'c, 'a>) -> bool {
+        let results = self.declare_results(op);
+        let Ok(condition) = op.operand(0) else { return false };
+        let condition = self.argument(condition);
+        self.open(&format!("if ({condition})"));
+        for index in 0..op.region_count() {
+            let Some(block) = op.region(index).ok().and_then(|r| r.first_block()) else { continue };
+            if index == 1 {
+                self.close("} else {");
+                self.indent += 1;
+            }
+            self.emit_block(block);
+            self.assign_yielded(block, &results, 0);
+        }
+        self.close("}");
+        true
+    }
+
+    fn emit_while(&mut self, op: OperationRef<'c, 'a>) -> bool {
+        let [Some(before), Some(after)] = [0, 1].map(|i| op.region(i).ok().and_then(|r| r.first_block())) else {
+            return false;
+        };
+        let mut variables = Vec::new();
+        for index in 0..op.operand_count() {
+            let (Ok(argument), Ok(init)) = (before.argument(index).map(Value::from), op.operand(index)) else { continue };
+            let ty = cpp_type(argument.r#type()).unwrap_or_else(|| "auto".to_owned());
+            let init = self.argument(init);
+            let name = self.declare_name(argument, "state");
+            self.line(format!("{ty} {name} = {init};"));
+            self.bind(argument, Expression::atom(name.clone()));
+            variables.push(name);
+        }
+        let results = self.declare_results(op);
+        self.open("while (true)");
+        self.emit_block(before);
+        self.assign_yielded(before, &results, 1);
+        let condition = before.terminator().and_then(|t| t.operand(0).ok()).map(|v| self.expression(v));
+        self.line(format!("if (!{}) break;", condition.map_or("false".to_owned(), |c| c.operand())));
+        for (index, result) in results.iter().enumerate() {
+            if let Ok(argument) = after.argument(index) {
+                self.bind(argument.into(), Expression::atom(result.clone()));
+            }
+        }
+        self.emit_block(after);
+        self.assign_yielded(after, &variables, 0);
+        self.close("}");
+        true
+    }
+
+    fn emit_switch(&mut self, op: OperationRef<'c, 'a>) -> bool {
+        let cases = attribute(op, "cases")
+            .and_then(|a| melior::ir::attribute::DenseI64ArrayAttribute::try_from(a).ok())
+            .map(|a| (0..a.len()).filter_map(|i| a.element(i).ok()).collect::<Vec<i64>>());
+        let (Some(cases), Ok(selector)) = (cases, op.operand(0)) else { return false };
+        let results = self.declare_results(op);
+        let selector = self.argument(selector);
+        self.open(&format!("switch ({selector})"));
+        for index in 0..op.region_count() {
+            let Some(block) = op.region(index).ok().and_then(|r| r.first_block()) else { continue };
+            // The default region comes first.
+            let label = index.checked_sub(1).and_then(|i| cases.get(i));
+            self.open(&label.map_or("default:".to_owned(), |value| format!("case {value}:")));
+            self.emit_block(block);
+            self.assign_yielded(block, &results, 0);
+            self.line("break;");
+            self.close("}");
+        }
+        self.close("}");
+        true
+    }
+
+    fn emit_func_call(&mut self, op: OperationRef<'c, 'a>) -> bool {
+        let callee = attribute(op, "callee").and_then(|a| {
+            melior::ir::attribute::FlatSymbolRefAttribute::try_from(a).ok().map(|a| a.value().to_owned())
+        });
+        let Some(callee) = callee else { return false };
+        let arguments: Vec<String> = op.operands().map(|v| self.call_argument(op, v)).collect();
+        let call = format!("{callee}({})", arguments.join(", "));
+        match op.result(0).map(Value::from) {
+            Ok(result) if !edit::is_unused(result) => self.declare_scalar(result, &call),
+            _ => self.line(format!("{call};")),
+        }
+        true
+    }
+
+    /// Between types with the same C++ meaning, or between scalars.
+    fn emit_conversion_cast(&mut self, op: OperationRef<'c, 'a>) -> bool {
+        let (Ok(value), Ok(result)) = (op.operand(0), op.result(0).map(Value::from)) else { return false };
+        let (Some(from), Some(to)) = (Element::of(value.r#type()), Element::of(result.r#type())) else { return false };
+        let expression = self.expression(value);
+        let cast = if from.cpp() == to.cpp() { expression } else { expression.cast(to.cpp()) };
+        self.bind_scalar(op, result, cast);
+        true
+    }
+}
+
+/// Pointers, scalars in memory, queues.
+impl<'c, 'a> Body<'_, 'c, 'a> {
+    fn emit_addptr(&mut self, op: Op<'c, 'a>) {
+        let (Some(ptr), Some(offset), Some(result)) = (op.operand("ptr"), op.operand("offset"), op.result()) else { return };
+        let sum = self.expression(ptr).plus(&self.expression(offset));
+        self.bind_scalar(op.raw, result, sum);
+    }
+
+    fn emit_castptr(&mut self, op: Op<'c, 'a>) {
+        let (Some(input), Some(result)) = (op.operand("input"), op.result()) else { return };
+        let Some(ty) = cpp_type(result.r#type()) else { return self.fail(op.raw, "casts to a type without C++ form") };
+        let value = self.expression(input);
+        let is_pointer = |v: Value| pointer(v.r#type()).is_some();
+        let cast = match (is_pointer(input), is_pointer(result)) {
+            (true, true) => value.cast(&ty),
+            _ => Expression::atom(format!("reinterpret_cast<{ty}>({})", value.text())),
+        };
+        self.bind_scalar(op.raw, result, cast);
+    }
+
+    fn emit_load(&mut self, op: Op<'c, 'a>) {
+        let (Some(ptr), Some(offset), Some(result)) = (op.operand("ptr"), op.operand("offset"), op.result()) else { return };
+        let text = format!("{}[{}]", self.expression(ptr).operand(), self.argument(offset));
+        self.declare_scalar(result, &text);
+    }
+
+    fn emit_store(&mut self, op: Op<'c, 'a>) {
+        let (Some(ptr), Some(offset), Some(value)) = (op.operand("ptr"), op.operand("offset"), op.operand("value")) else { return };
+        let target = format!("{}[{}]", self.expression(ptr).operand(), self.argument(offset));
+        let value = self.argument(value);
+        self.line(format!("{target} = {value};"));
+    }
+
+    fn emit_local_array(&mut self, op: Op<'c, 'a>) {
+        let array = op.result().filter(|_| op.is("declare_local_array")).or_else(|| op.operand("array"));
+        let Some((value, (shape, element))) = array.and_then(|v| Some((v, pto_dialect::local_array(v.r#type())?))) else { return };
+        if op.is("declare_local_array") {
+            let name = self.declare_name(value, "array");
+            let extents: String = shape.iter().map(|e| format!("[{e}]")).collect();
+            self.line(format!("{} {name}{extents};", element.cpp()));
+            return self.bind(value, Expression::atom(name));
+        }
+        let indices: String = op.operands("indices").into_iter().map(|v| format!("[{}]", self.argument(v))).collect();
+        let place = format!("{}{indices}", self.argument(value));
+        match (op.result(), op.operand("value")) {
+            (Some(result), _) => self.declare_scalar(result, &place),
+            (None, Some(new)) => {
+                let new = self.argument(new);
+                self.line(format!("{place} = {new};"));
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn emit_valid_query(&mut self, op: Op<'c, 'a>) {
+        let source = op.operand("src").or_else(|| op.operand("source"));
+        let Some(tile) = source.map(|v| self.argument(v)) else { return };
+        for (index, result) in op.raw.results().enumerate() {
+            let rows = op.is("tile_valid_rows") || (op.is("get_validshape") && index == 0);
+            let query = if rows { "GetValidRow" } else { "GetValidCol" };
+            self.declare_scalar(result.into(), &format!("{tile}.{query}()"));
+        }
+    }
+
+    fn emit_pipe(&mut self, op: Op<'c, 'a>) {
+        let Some(result) = op.result() else { return };
+        let directions = ["", "Direction::DIR_C2V", "Direction::DIR_V2C", "Direction::DIR_BOTH"];
+        let mask = op.int("dir_mask").and_then(|m| usize::try_from(m).ok()).filter(|&m| (1..=3).contains(&m));
+        let (Some(mask), Some(flag)) = (mask, op.int("flag_base")) else {
+            return self.fail(op.raw, "needs dir_mask 1 to 3 and a flag_base; run pto-resolve-reserved-buffers first");
+        };
+        let through_gm = op.is("initialize_l2g2l_pipe");
+        let slots = op.int("slot_num").unwrap_or(0);
+        let local_slots = if through_gm { op.int("local_slot_num").unwrap_or(slots) } else { 2 };
+        let gm = op.operand("gm_addr").map_or("nullptr".to_owned(), |v| self.argument(v));
+        let mut address = |name: &str| op.operand(name).map_or("0".to_owned(), |v| self.argument(v));
+        let (local, peer) = (address("local_addr"), address("peer_local_addr"));
+        let (c2v, v2c) = match mask {
+            1 => (local, "0".to_owned()),
+            2 => ("0".to_owned(), local),
+            _ => (local, peer),
+        };
+        let name = self.declare_name(result, "pipe");
+        self.line(format!(
+            "TPipe<{flag}, {}, {}, {slots}, {local_slots}, {}> {name}({gm}, {c2v}, {v2c});",
+            directions[mask],
+            op.int("slot_size").unwrap_or(0),
+            op.bool("nosplit").unwrap_or(false),
+        ));
+    }
+
+    fn emit_transfer(&mut self, op: Op<'c, 'a>) {
+        const AXES: [&str; 5] = ["TILE_NO_SPLIT", "TILE_UP_DOWN", "TILE_LEFT_RIGHT", "TILE_UP_DOWN_ODD", "TILE_LEFT_RIGHT_ODD"];
+        let axis = op.int("split").and_then(|s| usize::try_from(s).ok()).and_then(|s| AXES.get(s));
+        let Some(axis) = axis else { return self.fail(op.raw, "expected split 0 to 4") };
+        let Some(pipe) = op.operand("pipe_handle").map(|v| self.argument(v)) else { return };
+        if op.is("tfree") {
+            return self.line(format!("TFREE<decltype({pipe}), TileSplitAxis::{axis}>({pipe});"));
+        }
+        let Some(tile) = op.operand("tile").map(|v| self.call_argument(op.raw, v)) else { return };
+        let callee = if op.is("tpush") { "TPUSH" } else { "TPOP" };
+        let lane = op.operand("aiv_subblockid").map_or(String::new(), |v| format!(", (int32_t){}", self.expression(v).operand()));
+        self.line(format!(
+            "{callee}<decltype({pipe}), decltype({tile}), TileSplitAxis::{axis}>({pipe}, {tile}{lane});"
+        ));
+    }
+}
+
+/// Values and lines.
+impl<'c, 'a> Body<'_, 'c, 'a> {
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.shared.device
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.shared.options
+    }
+
+    /// Whether the code here runs on the cube core.
+    pub fn in_cube(&self) -> bool {
+        self.core == Core::Cube
+    }
+
+    /// Remembers that the bit-cast helper is used.
+    pub fn need_bitcast(&mut self) {
+        self.shared.needs_bitcast = true;
+    }
+
+    /// Counts a TASSIGN by form; a run-time one with its reason.
+    pub fn count_tassign(&mut self, constant: bool, op: OperationRef<'c, 'a>, reason: &str) {
+        let name = position(op.location()).name;
+        self.shared.count_tassign(constant, reason, &name);
+    }
+
+    /// Prints a line.
+    pub fn line(&mut self, text: impl AsRef<str>) {
+        self.shared.line(self.indent, text.as_ref());
+    }
+
+    fn open(&mut self, head: &str) {
+        self.line(format!("{head} {{"));
+        self.indent += 1;
+    }
+
+    fn close(&mut self, tail: &str) {
+        self.indent -= 1;
+        self.line(tail);
+    }
+
+    /// Reports an operation that cannot be printed.
+    pub fn fail(&mut self, op: OperationRef<'c, 'a>, what: &str) {
+        diagnostics::error(op.location(), "PTO-0501", format!("'{}' op {what}", op_name(op))).emit();
+        self.shared.failed = true;
+    }
+
+    /// Makes a value stand for an expression.
+    pub fn bind(&mut self, value: Value<'c, 'a>, expression: Expression) {
+        self.values.insert(value_key(value), Binding::Expression(expression));
+    }
+
+    /// Makes a value stand for a view.
+    pub fn bind_view(&mut self, value: Value<'c, 'a>, view: ViewBinding) {
+        self.values.insert(value_key(value), Binding::View(view));
+    }
+
+    /// What is known of a view.
+    pub fn view_of(&self, value: Value<'c, 'a>) -> Option<ViewBinding> {
+        match self.values.get(&value_key(value)) {
+            Some(Binding::View(view)) => Some(view.clone()),
+            _ => None,
+        }
+    }
+
+    /// A fresh name for a value, bound to it.
+    pub fn declare_name(&mut self, value: Value<'c, 'a>, otherwise: &str) -> String {
+        let wanted = name_of_value(value).unwrap_or_else(|| otherwise.to_owned());
+        let name = self.names.fresh(&wanted);
+        self.bind(value, Expression::atom(name.clone()));
+        name
+    }
+
+    /// `const T name = text;`
+    pub fn declare_scalar(&mut self, value: Value<'c, 'a>, text: &str) {
+        let ty = cpp_type(value.r#type()).unwrap_or_else(|| "auto".to_owned());
+        let name = self.declare_name(value, "v");
+        // A pointer's own constness would stand after the star.
+        let qualifier = if ty.ends_with('*') { "" } else { "const " };
+        self.line(format!("{qualifier}{ty} {name} = {text};"));
+    }
+
+    /// A pure result: dropped when unused, written in place when it has no author's name and one user beside it,
+    /// else a constant.
+    pub fn bind_scalar(&mut self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>, expression: Expression) {
+        const LONGEST: usize = 100;
+        let uses = edit::uses(value);
+        if uses.is_empty() {
+            return;
+        }
+        let named = name_of_value(value).is_some_and(|n| !n.starts_with(|c: char| c.is_ascii_digit()));
+        let beside = uses.len() == 1 && uses[0].block() == op.block();
+        let short = expression.text().len() <= LONGEST;
+        if short && !named && (beside || is_literal_like(&expression)) {
+            return self.bind(value, expression);
+        }
+        let text = expression.text().to_owned();
+        self.declare_scalar(value, &text);
+    }
+
+    /// The expression of a value.
+    pub fn expression(&mut self, value: Value<'c, 'a>) -> Expression {
+        match self.values.get(&value_key(value)) {
+            Some(Binding::Expression(expression)) => expression.clone(),
+            Some(Binding::View(view)) => Expression::atom(view.object.clone().unwrap_or_default()),
+            None => constant_int(value).map_or_else(|| Expression::atom("/* undefined */"), Expression::integer),
+        }
+    }
+
+    /// A value that is written more than once: a name or a literal.
+    pub fn atom_of(&mut self, value: Value<'c, 'a>) -> Expression {
+        let expression = self.expression(value);
+        if expression.is_atom() {
+            return expression;
+        }
+        let text = expression.text().to_owned();
+        self.declare_scalar(value, &text);
+        self.expression(value)
+    }
+
+    /// A value as a whole argument.
+    pub fn argument(&mut self, value: Value<'c, 'a>) -> String {
+        self.expression(value).text().to_owned()
+    }
+
+    /// The same where a view must be an object.
+    pub fn call_argument(&mut self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> String {
+        if View::of_value(value).is_some() { self.view_object(op, value) } else { self.argument(value) }
+    }
+
+    /// Whether two tiles are known to stand at one address.
+    pub fn same_constant_address(&self, a: Option<Value<'c, 'a>>, b: Option<Value<'c, 'a>>) -> bool {
+        let address = |v: Option<Value<'c, 'a>>| Op::defining(v?)?.operand("addr").and_then(constant_int);
+        address(a).is_some() && address(a) == address(b)
+    }
+}
+
+fn is_literal_like(expression: &Expression) -> bool {
+    expression.literal().is_some()
+}
+
+/// Whether an expression's text contains a name as a whole word.
+fn mentions(text: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        !text[..at].chars().next_back().is_some_and(is_word) && !text[at + name.len()..].chars().next().is_some_and(is_word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_are_found_as_whole_words() {
+        assert!(super::mentions("a + x", "x"));
+        assert!(!super::mentions("a + xs", "x"));
+    }
+}

@@ -1,0 +1,83 @@
+//! C++ names for values: the author's where there is one, unique in a function.
+
+use std::collections::{HashMap, HashSet};
+
+/// Names that a kernel must not use for its own values: C++ keywords, and what the library and the emitted code name.
+const TAKEN: &[&str] = &[
+    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+    "char8_t", "char16_t", "char32_t", "class", "compl", "concept", "const", "consteval", "constexpr", "constinit",
+    "const_cast", "continue", "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do", "double",
+    "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
+    "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or",
+    "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short", "signed",
+    "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw",
+    "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
+    "wchar_t", "while", "xor", "xor_eq", "half", "bfloat16_t", "pto", "std", "cce", "Tile", "GlobalTensor", "Shape",
+    "Stride", "Layout", "TileType", "BLayout", "SLayout", "PadValue", "Direction", "event_t", "pipe_t", "set_flag",
+    "wait_flag", "pipe_barrier", "dcci", "dsb", "trap", "block_idx", "block_num", "get_block_idx", "get_block_num",
+    "get_subblockid", "get_subblockdim", "AICORE", "main", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
+    "uint16_t", "uint32_t", "uint64_t", "size_t", "NULL", "Max", "Min", "INFINITY", "NAN", "comm", "exp", "log", "abs", "min",
+    "max", "sqrt", "print", "printf",
+];
+
+/// Hands out names.
+pub struct Names {
+    used: HashSet<String>,
+    next: HashMap<String, u32>,
+}
+
+impl Names {
+    /// With the module's own symbols taken.
+    pub fn new<'a>(symbols: impl IntoIterator<Item = &'a String>) -> Self {
+        let mut used: HashSet<String> = symbols.into_iter().cloned().collect();
+        used.extend(TAKEN.iter().map(|&n| n.to_owned()));
+        Self { used, next: HashMap::new() }
+    }
+
+    /// A name like `wanted` that nobody has yet.
+    pub fn fresh(&mut self, wanted: &str) -> String {
+        let base = identifier(wanted);
+        if self.used.insert(base.clone()) {
+            return base;
+        }
+        let counter = self.next.entry(base.clone()).or_insert(1);
+        loop {
+            let candidate = format!("{base}_{counter}");
+            *counter += 1;
+            if self.used.insert(candidate.clone()) {
+                return candidate;
+            }
+        }
+    }
+}
+
+/// The nearest C++ identifier; numbers become `v12`.
+fn identifier(wanted: &str) -> String {
+    let cleaned: String = wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let cleaned = cleaned.trim_start_matches('_');
+    match cleaned.chars().next() {
+        None => "v".to_owned(),
+        Some(c) if c.is_ascii_digit() => format!("v{cleaned}"),
+        // All-capital names may be macros of the device headers.
+        Some(_) if cleaned.len() > 1 && !cleaned.chars().any(|c| c.is_ascii_lowercase()) => format!("v_{cleaned}"),
+        Some(_) => cleaned.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn author_names_survive_and_stay_unique() {
+        let kernel = "add".to_owned();
+        let mut names = Names::new([&kernel]);
+        assert_eq!(names.fresh("row"), "row");
+        assert_eq!(names.fresh("row"), "row_1");
+        assert_eq!(names.fresh("12"), "v12");
+        assert_eq!(names.fresh("float"), "float_1");
+        assert_eq!(names.fresh("add"), "add_1");
+        assert_eq!(names.fresh("__x-y"), "x_y");
+        assert_eq!(names.fresh("PIPE_V"), "v_PIPE_V");
+    }
+}
