@@ -279,11 +279,13 @@ fn run(call: &Invocation, folder: &Path) -> Result<(), DeviceCompilerError> {
     Ok(())
 }
 
-/// Moves a finished file into place. The temporary folder may be on another file system, where a rename fails; so a copy
-/// is made beside the target first.
+/// Moves a finished file into place. The temporary folder may be on another file system, where a rename fails; so a
+/// copy is made beside the target first.
 fn persist(built: &Path, object: &Path) -> io::Result<()> {
     let beside = object.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let staged = tempfile::Builder::new().prefix(".pto-").tempfile_in(beside)?.into_temp_path();
+    // The kind alone: the full error names the temporary file, which differs from run to run.
+    let staged = tempfile::Builder::new().prefix(".pto-").tempfile_in(beside).map_err(|e| io::Error::from(e.kind()))?;
+    let staged = staged.into_temp_path();
     // The copy takes over the permissions, which are closed for a temporary file.
     fs::copy(built, &staged)?;
     staged.persist(object).map_err(|failure| failure.error)
@@ -395,7 +397,8 @@ mod tests {
         a3.apply_define("PTO_UBUF_SIZE_BYTES=0x40000").expect("known");
         let search = Search { path: None, home: Some("/cann".into()), includes: vec!["/isa".into()] };
         let expected = "'/b in/ccec' -xcce -Xhost-start -Xhost-end -O2 -std=c++17 -fPIC -c -Wno-macro-redefined \
-            -Wno-ignored-attributes --cce-aicore-arch=dav-c220-vec -DMEMORY_BASE -D__DAV_VEC__ -DPTO_UBUF_SIZE_BYTES=262144 \
+            -Wno-ignored-attributes --cce-aicore-arch=dav-c220-vec -DMEMORY_BASE -D__DAV_VEC__ \
+            -DPTO_UBUF_SIZE_BYTES=262144 \
             -mllvm -cce-aicore-stack-size=0x8000 -mllvm -cce-aicore-function-stack-size=0x8000 \
             -mllvm -cce-aicore-record-overflow=true -mllvm -cce-aicore-addr-transform \
             -mllvm -cce-aicore-dcci-insert-for-scalar=false \
@@ -436,6 +439,14 @@ mod tests {
         assert!(error.starts_with("device compiler failed; expected success, found exit status: 3"), "{error}");
         assert!(error.ends_with("kernel.cpp -o kernel.o\nbad tile"), "{error}");
         assert_eq!(fs::read_dir(fixture.at("out")).expect("a folder").count(), 1);
+    }
+
+    #[test]
+    fn a_missing_output_folder_is_named() {
+        let fixture = Fixture::new(&[("bisheng", WORKING)]);
+        let object = fixture.at("none/kernel.o");
+        let error = fixture.compile("", &object).expect_err("no folder").to_string();
+        assert_eq!(error, format!("cannot write '{}': entity not found", object.display()));
     }
 
     #[test]

@@ -76,9 +76,7 @@ pub fn set_operand<'c, 'a>(op: Op<'c, 'a>, name: &str, value: Value<'c, 'a>) {
         if op.facts.segments {
             let sizes: Vec<i32> =
                 (0..op.facts.operands.len()).map(|i| op.operand_range(i).len() as i32 + i32::from(i == index)).collect();
-            let context = op.raw.context();
-            // SAFETY: the context outlives the operation.
-            let attribute: Attribute = DenseI32ArrayAttribute::new(unsafe { context.to_ref() }, &sizes).into();
+            let attribute: Attribute = DenseI32ArrayAttribute::new(crate::op::context_of(op.raw), &sizes).into();
             set_attribute(op.raw, "operandSegmentSizes", attribute);
         }
     } else {
@@ -102,4 +100,26 @@ pub fn constant<'c, 'a>(
         .build()
         .expect("a constant is complete");
     insert_before(anchor, op).result(0).expect("a constant has a result").into()
+}
+
+/// The MLIR element type of a tile or view type; the type itself for others.
+pub fn element_type(ty: Type) -> Type {
+    use melior::ir::TypeLike;
+    let mut info = std::mem::MaybeUninit::<ffi::TileInfo>::uninit();
+    // SAFETY: C++ fills the struct exactly when it returns true.
+    unsafe {
+        if ffi::ptoTileInfo(ty.to_raw(), info.as_mut_ptr()) {
+            return Type::from_raw(info.assume_init().element);
+        }
+        let mut element = ty.to_raw();
+        ffi::ptoShapedInfo(ty.to_raw(), std::ptr::null_mut(), 0, &mut element);
+        Type::from_raw(element)
+    }
+}
+
+/// Changes the type of a value in place.
+pub fn set_type(value: Value, ty: Type) {
+    use melior::ir::TypeLike;
+    // SAFETY: both are live and of one context.
+    unsafe { mlir_sys::mlirValueSetType(value.to_raw(), ty.to_raw()) }
 }

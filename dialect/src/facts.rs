@@ -100,6 +100,11 @@ impl OpFacts {
         self.operands.iter().position(|o| o.name == name)
     }
 
+    /// The operands whose bytes `dst` may take on every target.
+    pub fn inplace_on_all(&self) -> &'static str {
+        if self.inplace_a3 == "=" { self.inplace } else { self.inplace_a3 }
+    }
+
     /// Whether a verifier rule applies.
     pub fn has_rule(&self, rule: &str) -> bool {
         self.rules.contains(&rule)

@@ -9,7 +9,8 @@ use melior::ir::{
     attribute::{BoolAttribute, DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute},
     operation::OperationLike,
 };
-use std::ops::Range;
+use melior::{Context, ContextRef};
+use std::{cell::RefCell, collections::HashMap, ops::Range};
 
 /// A `pto` operation.
 #[derive(Clone, Copy)]
@@ -194,4 +195,26 @@ pub fn value_key(value: Value) -> usize {
 /// A number that identifies an operation while it exists; for look-up only, never for ordering.
 pub fn op_key(op: OperationRef) -> usize {
     op.to_raw().ptr as usize
+}
+
+/// The context of an operation as a reference.
+///
+/// melior's `ContextRef::to_ref` borrows the `ContextRef` itself, which dangles when that is a temporary; here it is
+/// kept for the life of the process (a pointer's size per distinct context address).
+pub fn context_of<'c>(op: OperationRef<'c, '_>) -> &'c Context {
+    thread_local! {
+        static KNOWN: RefCell<HashMap<usize, &'static ContextRef<'static>>> = RefCell::new(HashMap::new());
+    }
+    let context = op.context();
+    // SAFETY: the reference lives as long as `context` on this line.
+    let raw = unsafe { context.to_ref() }.to_raw();
+    let key = raw.ptr as usize;
+    let kept: &'static ContextRef<'static> = KNOWN.with_borrow_mut(|known| {
+        *known.entry(key).or_insert_with(|| {
+            // SAFETY: only the raw handle is kept; it is used for as long as the caller's operation proves it live.
+            Box::leak(Box::new(unsafe { ContextRef::from_raw(raw) }))
+        })
+    });
+    // SAFETY: the operation proves that the context lives for 'c, and `kept` is never freed.
+    unsafe { kept.to_ref() }
 }

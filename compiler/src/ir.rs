@@ -1,0 +1,97 @@
+//! Walking IR: functions, operations in order, what a message calls them.
+
+use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, operation::OperationLike};
+use pto_dialect::{Op, attribute, enum_text, name_of_value, op_name, string_value};
+
+/// The functions below an operation (a module, or modules in it), in source order.
+pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    for block in blocks(root) {
+        for op in operations(block) {
+            match op_name(op) {
+                "func.func" => found.push(op),
+                "builtin.module" => found.extend(functions(op)),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// The blocks directly inside an operation.
+pub fn blocks<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<BlockRef<'c, 'a>> {
+    let mut found = Vec::new();
+    for region in op.regions() {
+        let mut next = region.first_block();
+        while let Some(block) = next {
+            found.push(block);
+            next = block.next_in_region();
+        }
+    }
+    found
+}
+
+/// The operations of a block; safe to insert and erase while going through them.
+pub fn operations<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    let mut next = block.first_operation();
+    while let Some(op) = next {
+        found.push(op);
+        next = op.next_in_block();
+    }
+    found
+}
+
+/// Everything inside an operation, outer before inner, in source order.
+pub fn walk<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut found = Vec::new();
+    collect(root, &mut found);
+    found
+}
+
+fn collect<'c, 'a>(op: OperationRef<'c, 'a>, found: &mut Vec<OperationRef<'c, 'a>>) {
+    for region in op.regions() {
+        let mut next = region.first_block();
+        while let Some(block) = next {
+            let mut inner = block.first_operation();
+            while let Some(op) = inner {
+                found.push(op);
+                collect(op, found);
+                inner = op.next_in_block();
+            }
+            next = block.next_in_region();
+        }
+    }
+}
+
+/// The operations of one name inside an operation.
+pub fn ops_named<'c, 'a>(root: OperationRef<'c, 'a>, mnemonic: &str) -> Vec<Op<'c, 'a>> {
+    walk(root).into_iter().filter_map(Op::of).filter(|op| op.is(mnemonic)).collect()
+}
+
+/// A function's name.
+pub fn symbol(function: OperationRef) -> String {
+    attribute(function, "sym_name").and_then(string_value).unwrap_or_default()
+}
+
+/// `cube` or `vector`, where a function says it.
+pub fn kernel_kind<'c>(function: OperationRef<'c, '_>) -> Option<&'c str> {
+    attribute(function, "pto.kernel_kind").and_then(enum_text)
+}
+
+/// What messages call a value: `%acc`, or its type's role when it has no name.
+pub fn label(value: Value) -> String {
+    name_of_value(value).map_or_else(|| "an unnamed value".to_owned(), |name| format!("%{name}"))
+}
+
+/// The function that an operation stands in.
+pub fn function_of<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    let mut next = op.parent_operation();
+    while let Some(parent) = next {
+        if op_name(parent) == "func.func" {
+            return Some(parent);
+        }
+        next = parent.parent_operation();
+    }
+    None
+}

@@ -1,0 +1,224 @@
+//! `pto-allocate-memory-addr`: addresses for tiles, windows and AUTO reserved buffers.
+//!
+//! Per function: the tiles are collected, grouped by memory space (global memory is skipped), and every root with its
+//! windows gets one slot, sized by the largest member. AUTO reserved buffers come first; tiles start behind them.
+//! Ranges that the author pinned are obstacles. The pass rewrites `addr` of `pto.alloc_tile`, `addr` of `pto.subview`
+//! where root and offsets are constant (slot + the window's own offset), and `base` of `pto.reserve_buffer`.
+//!
+//! Planners: `sequential` gives every tile bytes of its own, in the order of the policy; `reuse` (the default) does
+//! the same while it fits, and lets tiles whose lifetimes do not meet share bytes when it does not. The result is
+//! proved by `pto-check-placement`, which shares no code with this pass.
+//!
+//! Tests: `tests/cases/allocate`.
+
+mod collect;
+mod layout;
+mod lifetimes;
+mod overflow;
+mod policy;
+
+pub use policy::{DefaultPolicy, MemoryAllocatorPolicy, TargetPolicy, TileRef};
+
+use crate::ir;
+use collect::{Reserved, Root, Roots};
+use melior::ir::{
+    OperationRef, Type, Value,
+    attribute::{Attribute, BoolAttribute, IntegerAttribute},
+    operation::OperationLike,
+    r#type::IntegerType,
+};
+use pto_dialect::{Op, Space, constant_int, device::Device, edit};
+use std::sync::Arc;
+
+/// The attribute of a tile that this pass placed.
+pub const PLANNED: &str = "pto.planned";
+
+/// How tiles may share bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Planner {
+    /// Every tile has bytes of its own.
+    Sequential,
+    /// Tiles whose lifetimes do not meet may share bytes, where that is needed to fit.
+    #[default]
+    Reuse,
+}
+
+/// How to place.
+#[derive(Clone, Default)]
+pub struct AllocationOptions {
+    /// Which planner.
+    pub planner: Planner,
+    /// Which policy; `None`: the target's.
+    pub policy: Option<Arc<dyn MemoryAllocatorPolicy>>,
+}
+
+/// Runs the pass on a module.
+pub fn run(module: OperationRef, device: &Device, options: &AllocationOptions) -> bool {
+    let target_policy = TargetPolicy::new(device);
+    let policy: &dyn MemoryAllocatorPolicy = options.policy.as_deref().unwrap_or(&target_policy);
+    ir::functions(module).into_iter().fold(true, |ok, function| allocate(function, device, policy, options.planner) && ok)
+}
+
+fn allocate(function: OperationRef, device: &Device, policy: &dyn MemoryAllocatorPolicy, planner: Planner) -> bool {
+    let mut roots = collect::roots(function, device);
+    let mut reserved = collect::reserved(function);
+    let mut ok = true;
+    for space in Space::ON_CHIP {
+        if policy.should_allocate(space) {
+            ok &= place_space(space, device, policy, planner, &mut roots, &mut reserved);
+        }
+    }
+    if ok {
+        write_reserved(&reserved);
+        write_roots(&roots);
+        write_windows(function, &roots);
+    }
+    ok
+}
+
+/// Places what has no address yet in one space.
+fn place_space(
+    space: Space,
+    device: &Device,
+    policy: &dyn MemoryAllocatorPolicy,
+    planner: Planner,
+    roots: &mut Roots,
+    reserved: &mut [Reserved],
+) -> bool {
+    let open: Vec<usize> = (0..roots.list.len()).filter(|&i| roots.list[i].space == space && roots.list[i].addr.is_none()).collect();
+    let any_reserve = reserved.iter().any(|r| r.space == space && r.base.is_none());
+    if open.is_empty() && !any_reserve {
+        return true;
+    }
+    let Some(memory) = device.memory(space) else { return true };
+    let mut obstacles: Vec<(u64, u64)> =
+        reserved.iter().filter(|r| r.space == space).filter_map(|r| Some((r.base?, r.base? + r.size))).collect();
+    let pinned: Vec<(u64, u64)> =
+        roots.list.iter().filter(|r| r.space == space).filter_map(|r| Some((r.addr?, r.addr? + r.size))).collect();
+    obstacles.extend(&pinned);
+    let reserved_end = layout::place_reserved(space, policy, reserved, &mut obstacles);
+    let order = order_of(policy, &open, roots);
+    let request = layout::Request { space, policy, limit: memory.placeable(), start: reserved_end, obstacles: &obstacles };
+    let placed = layout::sequential(&request, &order, &roots.list)
+        .or_else(|| (planner == Planner::Reuse).then(|| share(&request, space, &pinned, reserved, &order, roots)).flatten());
+    match placed {
+        Some(addresses) => {
+            for (index, address) in addresses {
+                roots.list[index].addr = Some(address);
+                roots.list[index].planned = true;
+            }
+            true
+        }
+        None => {
+            overflow::report(space, device, roots, reserved);
+            false
+        }
+    }
+}
+
+/// The order in which the policy wants the tiles.
+fn order_of(policy: &dyn MemoryAllocatorPolicy, open: &[usize], roots: &Roots) -> Vec<usize> {
+    let mut refs: Vec<TileRef> = open
+        .iter()
+        .map(|&i| TileRef { id: i, name: roots.list[i].name.clone(), space: roots.list[i].space, size: roots.list[i].size })
+        .collect();
+    policy.order(&mut refs);
+    refs.into_iter().map(|r| r.id).collect()
+}
+
+/// Placement with shared bytes: lifetimes first, then first fit in two orders. Pinned tiles are obstacles only while
+/// their memory is in use.
+fn share(
+    request: &layout::Request,
+    space: Space,
+    pinned: &[(u64, u64)],
+    reserved: &[Reserved],
+    order: &[usize],
+    roots: &mut Roots,
+) -> Option<Vec<(usize, u64)>> {
+    roots.find_lifetimes();
+    let fixed: Vec<(u64, u64)> =
+        reserved.iter().filter(|r| r.space == space).filter_map(|r| Some((r.base?, r.base? + r.size))).collect();
+    let pinned = lifetimes::pinned_regions(pinned, space, roots);
+    let request = layout::Request { obstacles: &fixed, ..*request };
+    let mut by_size = order.to_vec();
+    by_size.sort_by_key(|&i| std::cmp::Reverse(roots.list[i].size));
+    layout::first_fit(&request, order, &pinned, roots).or_else(|| layout::first_fit(&request, &by_size, &pinned, roots))
+}
+
+fn integer_type<'c>(op: OperationRef<'c, '_>, width: u32) -> Type<'c> {
+    IntegerType::new(pto_dialect::context_of(op), width).into()
+}
+
+fn write_reserved(reserved: &[Reserved]) {
+    for buffer in reserved.iter().filter(|r| r.auto) {
+        let Some(base) = buffer.base else { continue };
+        let context = pto_dialect::context_of(buffer.op);
+        let base: Attribute = IntegerAttribute::new(integer_type(buffer.op, 32), base as i64).into();
+        edit::set_attribute(buffer.op, "base", base);
+        edit::set_attribute(buffer.op, "autoAlloc", BoolAttribute::new(context, false).into());
+    }
+}
+
+fn write_roots(roots: &Roots) {
+    for root in roots.list.iter().filter(|r| r.planned) {
+        let Some(addr) = root.addr else { continue };
+        set_addr(root.op, addr);
+        let context = pto_dialect::context_of(root.op.raw);
+        edit::set_attribute(root.op.raw, PLANNED, Attribute::unit(context));
+    }
+}
+
+fn set_addr(op: Op, address: u64) {
+    let context = pto_dialect::context_of(op.raw);
+    let location = melior::ir::Location::unknown(context);
+    let constant = edit::constant(context, op.raw, address as i64, integer_type(op.raw, 64), location);
+    edit::set_operand(op, "addr", constant);
+}
+
+/// Windows at constant offsets of tiles at constant addresses.
+fn write_windows(function: OperationRef, roots: &Roots) {
+    for op in ir::walk(function).into_iter().filter_map(Op::of).filter(|op| op.is("subview")) {
+        if op.operand("addr").is_none()
+            && let Some(address) = window_address(op, roots)
+        {
+            set_addr(op, address);
+        }
+    }
+}
+
+fn window_address(op: Op, roots: &Roots) -> Option<u64> {
+    let source = op.operand("source")?;
+    let parent = pto_dialect::Tile::of_value(source)?;
+    let base = constant_address(source, roots)?;
+    let offset = constant_offset(op, &parent)?;
+    base.checked_add_signed(offset)
+}
+
+fn constant_address(tile: Value, roots: &Roots) -> Option<u64> {
+    let definition = Op::defining(tile)?;
+    if let Some(addr) = definition.operand("addr") {
+        return constant_int(addr).and_then(|a| u64::try_from(a).ok());
+    }
+    roots.list.iter().find(|r| pto_dialect::op_key(r.op.raw) == pto_dialect::op_key(definition.raw)).and_then(|r| r.addr)
+}
+
+/// Bytes from the parent's start to the window's, where both offsets are constant.
+fn constant_offset(op: Op, parent: &pto_dialect::Tile) -> Option<i64> {
+    let offsets: Vec<i64> = op.operands("offsets").into_iter().map(constant_int).collect::<Option<_>>()?;
+    let [row, col] = offsets[..] else { return None };
+    let (row_stride, col_stride) = parent.strides();
+    let elements = row.checked_mul(row_stride)?.checked_add(col.checked_mul(col_stride)?)?;
+    elements.checked_mul(parent.element.bytes() as i64)
+}
+
+/// For messages and reports.
+impl Root<'_, '_> {
+    fn describe(&self) -> String {
+        format!("tile {}: {} bytes ({})", self.label(), self.size, self.shape)
+    }
+
+    fn label(&self) -> String {
+        if self.name.is_empty() { "without a name".to_owned() } else { format!("%{}", self.name) }
+    }
+}

@@ -1,0 +1,126 @@
+//! What there is to place in a function.
+
+use super::lifetimes::{self, Lifetime};
+use crate::{ir, passes::resolve_views::slot_stride};
+use melior::ir::{OperationRef, Value, ValueLike};
+use pto_dialect::{Op, Space, Tile, constant_int, device::Device, edit, multi_tile, name_of_value};
+
+/// A tile that owns bytes, with all windows of it.
+pub struct Root<'c, 'a> {
+    pub op: Op<'c, 'a>,
+    pub value: Value<'c, 'a>,
+    pub name: String,
+    pub space: Space,
+    /// What it is, for messages.
+    pub shape: String,
+    /// Bytes of the slot: the largest of the tile and its windows' ends.
+    pub size: u64,
+    /// The byte address, given or chosen.
+    pub addr: Option<u64>,
+    /// Whether this pass chose the address.
+    pub planned: bool,
+    /// From the first to the last operation that may touch it; found only when needed.
+    pub lifetime: Lifetime,
+}
+
+/// The roots of a function in the order of definition.
+pub struct Roots<'c, 'a> {
+    pub function: OperationRef<'c, 'a>,
+    pub list: Vec<Root<'c, 'a>>,
+    has_lifetimes: bool,
+}
+
+impl Roots<'_, '_> {
+    /// Finds the lifetimes of all roots, once.
+    pub fn find_lifetimes(&mut self) {
+        if !self.has_lifetimes {
+            lifetimes::find(self.function, &mut self.list);
+            self.has_lifetimes = true;
+        }
+    }
+}
+
+/// A reserved buffer.
+pub struct Reserved<'c, 'a> {
+    pub op: OperationRef<'c, 'a>,
+    pub name: String,
+    pub space: Space,
+    pub size: u64,
+    pub base: Option<u64>,
+    pub auto: bool,
+}
+
+/// Tiles with an address known only at run time stand where their author wants; they are left out.
+pub fn roots<'c, 'a>(function: OperationRef<'c, 'a>, device: &Device) -> Roots<'c, 'a> {
+    let list = ir::walk(function).into_iter().filter_map(Op::of).filter_map(|op| root(op, device)).collect();
+    Roots { function, list, has_lifetimes: false }
+}
+
+fn root<'c, 'a>(op: Op<'c, 'a>, device: &Device) -> Option<Root<'c, 'a>> {
+    if !op.is("alloc_tile") && !op.is("alloc_multi_tile") {
+        return None;
+    }
+    let value = op.result()?;
+    let (tile, bytes) = match multi_tile(value.r#type()) {
+        Some((slot, count)) => {
+            let tile = Tile::of(slot)?;
+            (tile, slot_stride(&tile, device).saturating_mul(count as u64))
+        }
+        None => Tile::of_value(value).map(|tile| (tile, tile.footprint_bytes()))?,
+    };
+    let given = op.operand("addr");
+    let addr = given.and_then(constant_int).and_then(|a| u64::try_from(a).ok());
+    if given.is_some() && addr.is_none() {
+        return None;
+    }
+    let mut size = bytes;
+    widen(value, 0, &mut size);
+    Some(Root {
+        op,
+        value,
+        name: name_of_value(value).unwrap_or_default(),
+        space: tile.space,
+        shape: tile.describe(),
+        size,
+        addr,
+        planned: false,
+        lifetime: Lifetime::default(),
+    })
+}
+
+/// Follows windows, reshapes and casts: a slot must hold its largest member.
+fn widen(value: Value, offset: u64, size: &mut u64) {
+    for user in edit::uses(value).into_iter().filter_map(Op::of) {
+        let (Some(result), true) = (user.result(), matches!(user.mnemonic(), "subview" | "treshape" | "bitcast")) else { continue };
+        let Some(member) = Tile::of_value(result) else { continue };
+        let inner = if user.is("subview") { window_offset(user).unwrap_or(0) } else { 0 };
+        let start = offset.saturating_add(inner);
+        // A window keeps its parent's stride, so it ends inside its parent; a reshape may be larger than its source.
+        if !user.is("subview") {
+            *size = (*size).max(start.saturating_add(member.footprint_bytes()));
+        }
+        widen(result, start, size);
+    }
+}
+
+fn window_offset(op: Op) -> Option<u64> {
+    let parent = op.operand("source").and_then(Tile::of_value)?;
+    u64::try_from(super::constant_offset(op, &parent)?).ok()
+}
+
+/// The reserved buffers of a function in the order of definition.
+pub fn reserved<'c, 'a>(function: OperationRef<'c, 'a>) -> Vec<Reserved<'c, 'a>> {
+    let buffers = ir::walk(function).into_iter().filter_map(Op::of).filter(|op| op.is("reserve_buffer"));
+    buffers
+        .filter_map(|op| {
+            Some(Reserved {
+                op: op.raw,
+                name: op.string("name").unwrap_or_default(),
+                space: Space::by_name(op.enum_text("space")?)?,
+                size: u64::try_from(op.int("size")?).ok()?,
+                base: op.int("base").and_then(|b| u64::try_from(b).ok()),
+                auto: op.bool("autoAlloc") == Some(true),
+            })
+        })
+        .collect()
+}

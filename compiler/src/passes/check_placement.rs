@@ -1,0 +1,175 @@
+//! `pto-check-placement`: the independent check of every placement, given or ours. It shares no code with the
+//! allocation pass and reads the result afresh.
+//!
+//! For every tile at a constant address, the four conditions of the library's `TASSIGN<addr>`, all that fail, in this
+//! order (advice FIX-A12): SA-0351 the space exists on the target; SA-0352 the tile is not larger than the space;
+//! SA-0353 it ends inside the space; SA-0354 its address is aligned. Also: negative addresses, windows outside their
+//! tile, reserved buffers outside their space or under a tile, addresses inside the target's reserve (a warning).
+//! For tiles that the allocation pass placed: no tile's bytes are written while another's value in them is still
+//! needed, proved by running the function on a memory that remembers whose value each byte holds.
+//!
+//! The library counts rows * columns * element size (two 4-bit values count as two bytes); a convolution tile would
+//! count its buffer size in elements, but no operation here makes one.
+
+mod owners;
+
+use crate::ir;
+use melior::ir::{OperationRef, Value, operation::OperationLike};
+use pto_dialect::{
+    CompactMode, Op, Space, Tile, attribute, constant_int,
+    device::{Device, Memory},
+    diagnostics,
+};
+
+/// Runs the pass on a module.
+pub fn run(module: OperationRef, device: &Device) -> bool {
+    ir::functions(module).into_iter().fold(true, |ok, function| check_function(function, device) && ok)
+}
+
+fn check_function(function: OperationRef, device: &Device) -> bool {
+    let mut ok = true;
+    let ops: Vec<Op> = ir::walk(function).into_iter().filter_map(Op::of).collect();
+    for &op in &ops {
+        ok &= match op.mnemonic() {
+            "alloc_tile" | "tassign" => check_tile(op, device),
+            "subview" => check_window(op, device),
+            "reserve_buffer" => check_reserved(op, device),
+            _ => true,
+        };
+    }
+    ok && owners::check(function, device)
+}
+
+/// The address operand as a number, where it is one.
+fn address(op: Op) -> Option<i64> {
+    op.operand("addr").and_then(constant_int)
+}
+
+fn check_tile(op: Op, device: &Device) -> bool {
+    let (Some(result), Some(address)) = (op.result(), address(op)) else { return true };
+    let Some(tile) = Tile::of_value(result) else { return true };
+    let given = attribute(op.raw, super::allocate_memory_addr::PLANNED).is_none();
+    check_address(op, result, &tile, address, device, given)
+}
+
+fn check_address(op: Op, value: Value, tile: &Tile, address: i64, device: &Device, given: bool) -> bool {
+    let Some(memory) = device.memory(tile.space) else { return true };
+    let label = format!("tile {} ({})", ir::label(value), tile.describe());
+    let Ok(start) = u64::try_from(address) else {
+        let message = format!("'{}' op {label} has the negative address {address}", op.facts.name);
+        diagnostics::error(op.raw.location(), "PTO-0603", message).help(advice(memory, tile)).emit();
+        return false;
+    };
+    let failures = failures(tile, start, memory, device);
+    let ok = failures.is_empty();
+    for (code, what) in failures {
+        diagnostics::error(op.raw.location(), code, format!("'{}' op {label} at {start:#x}: {what}", op.facts.name))
+            .help(advice(memory, tile))
+            .emit();
+    }
+    if ok && given {
+        warn_reserve(op, &label, start, tile, memory);
+    }
+    ok
+}
+
+/// The conditions that do not hold, in the library's order.
+fn failures(tile: &Tile, start: u64, memory: &Memory, device: &Device) -> Vec<(&'static str, String)> {
+    let space = tile.space.name();
+    let bytes = tile.storage_bytes();
+    // What really lies behind the last row counts for the end, not for the library's own numbers.
+    let end = start.saturating_add(tile.footprint_bytes());
+    let capacity = memory.capacity;
+    let mut found = Vec::new();
+    if capacity == 0 {
+        found.push(("SA-0351", format!("{} has no {space} memory (capacity 0 bytes)", device.name)));
+    }
+    if bytes > capacity {
+        found.push(("SA-0352", format!("it occupies {bytes} bytes; {space} of {} has {capacity}", device.name)));
+    }
+    if capacity > 0 && end > capacity {
+        let more = if tile.compact == CompactMode::RowPlusOne { ", counting one element after each row" } else { "" };
+        found.push(("SA-0353", format!("it ends at byte {end}{more}; {space} of {} has {capacity} bytes", device.name)));
+    }
+    if memory.align > 0 && start % memory.align != 0 {
+        found.push(("SA-0354", format!("address {start} is not a multiple of {} bytes", memory.align)));
+    }
+    found
+}
+
+/// FIX-A12.
+fn advice(memory: &Memory, tile: &Tile) -> String {
+    let room = memory.capacity.checked_sub(tile.footprint_bytes());
+    let place = match room {
+        Some(last) => format!("an address from 0 to {} that is a multiple of {}", last - last % memory.align.max(1), memory.align),
+        None => "fewer rows or columns, a smaller element type, or a space that the target has".to_owned(),
+    };
+    format!("FIX-A12: choose {place}; -D{}=<bytes> states another capacity", memory.size_macro)
+}
+
+fn warn_reserve(op: Op, label: &str, start: u64, tile: &Tile, memory: &Memory) {
+    let Some(reserve) = &memory.reserve else { return };
+    if start.saturating_add(tile.footprint_bytes()) > memory.placeable() {
+        let message = format!("'{}' op {label} at {start:#x} reaches into the top {} bytes of {}", op.facts.name, reserve.bytes, tile.space.name());
+        diagnostics::warning(op.raw.location(), "PTO-0604", message).help(reserve.reason.clone()).emit();
+    }
+}
+
+/// A window lies inside its tile and starts at an aligned address.
+fn check_window(op: Op, device: &Device) -> bool {
+    let (Some(source), Some(result)) = (op.operand("source"), op.result()) else { return true };
+    let (Some(parent), Some(window)) = (Tile::of_value(source), Tile::of_value(result)) else { return true };
+    let offsets: Vec<Option<i64>> = op.operands("offsets").into_iter().map(constant_int).collect();
+    let mut ok = true;
+    for (what, offset, size, extent) in [
+        ("rows", offsets.first().copied().flatten(), window.rows, parent.rows),
+        ("columns", offsets.get(1).copied().flatten(), window.cols, parent.cols),
+    ] {
+        let start = offset.unwrap_or(0);
+        if start < 0 || start.saturating_add(size) > extent {
+            let message = format!("'pto.subview' op window of {what} {start} to {} leaves its tile {}, which has {extent}", start.saturating_add(size), ir::label(source));
+            diagnostics::error(op.raw.location(), "PTO-0605", message).emit();
+            ok = false;
+        }
+    }
+    let Some(memory) = device.memory(parent.space) else { return ok };
+    if let Some(start) = address(op).filter(|a| ok && memory.align > 0 && a.rem_euclid(memory.align as i64) != 0) {
+        let message = format!(
+            "'pto.subview' op window {} starts at byte {start}, which is not a multiple of {} bytes",
+            ir::label(result),
+            memory.align
+        );
+        diagnostics::error(op.raw.location(), "SA-0354", message)
+            .help("FIX-A12: start the window at a whole block, or copy its part into a tile of its own")
+            .emit();
+        ok = false;
+    }
+    ok
+}
+
+/// A reserved buffer lies inside its space, and no tile of its function lies in it.
+fn check_reserved(op: Op, device: &Device) -> bool {
+    let space = op.enum_text("space").and_then(Space::by_name);
+    let (Some(space), Some(base), Some(size)) = (space, op.int("base"), op.int("size")) else { return true };
+    let Some(memory) = device.memory(space) else { return true };
+    let end = base.saturating_add(size);
+    let name = op.string("name").unwrap_or_default();
+    if base < 0 || end > memory.capacity as i64 {
+        let message = format!("reserved buffer \"{name}\" takes bytes {base} to {end}; {} of {} has {}", space.name(), device.name, memory.capacity);
+        diagnostics::error(op.raw.location(), "PTO-0606", message).emit();
+        return false;
+    }
+    let Some(function) = ir::function_of(op.raw) else { return true };
+    let mut ok = true;
+    for tile_op in ir::walk(function).into_iter().filter_map(Op::of).filter(|o| o.is("alloc_tile")) {
+        let (Some(value), Some(start)) = (tile_op.result(), address(tile_op)) else { continue };
+        let Some(tile) = Tile::of_value(value).filter(|t| t.space == space) else { continue };
+        let tile_end = start.saturating_add(tile.footprint_bytes() as i64);
+        if start < end && base < tile_end {
+            let message = format!("tile {} takes bytes {start} to {tile_end} of {}, inside reserved buffer \"{name}\" ({base} to {end})", ir::label(value), space.name());
+            diagnostics::error(tile_op.raw.location(), "PTO-0607", message).note(op.raw.location(), "reserved here").emit();
+            ok = false;
+        }
+    }
+    ok
+}

@@ -1,0 +1,274 @@
+//! Whose value does each byte hold? A function is run on a memory that remembers it.
+//!
+//! Branches are run from the same state and their states are united; loops are run twice, the second time from the
+//! state that the first trip left, so that what one trip destroys for the next is seen. A read of a tile whose value
+//! was overwritten through another tile since it was written is an error. Reads of bytes never written are the
+//! author's affair.
+
+use crate::{ir, passes::allocate_memory_addr::PLANNED};
+use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, operation::OperationLike};
+use pto_dialect::{Op, Space, Tile, accesses, attribute, constant_int, device::Device, diagnostics, op_key, op_name, value_key};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Checks a function; true when nothing was placed by us or nothing is overwritten too early.
+pub fn check(function: OperationRef, _device: &Device) -> bool {
+    let mut check = Check::new(function);
+    if !check.tiles.iter().any(|t| t.planned) {
+        return true;
+    }
+    if let Some(block) = function.region(0).ok().and_then(|r| r.first_block()) {
+        check.block(block);
+    }
+    check.reported.is_empty()
+}
+
+struct Placed<'c, 'a> {
+    value: Value<'c, 'a>,
+    space: Space,
+    start: u64,
+    end: u64,
+    planned: bool,
+}
+
+/// What may be true of a tile's value, over all paths: bits.
+const VALID: u8 = 1;
+const LOST: u8 = 2;
+
+#[derive(Clone, Default)]
+struct State {
+    /// Bytes by space and start: end, and the tiles whose value may stand there.
+    bytes: BTreeMap<(Space, u64), (u64, BTreeSet<usize>)>,
+    value: HashMap<usize, u8>,
+}
+
+struct Check<'c, 'a> {
+    tiles: Vec<Placed<'c, 'a>>,
+    /// Which tiles a value may stand for.
+    names: HashMap<usize, BTreeSet<usize>>,
+    state: State,
+    reported: BTreeSet<(usize, usize)>,
+}
+
+impl<'c, 'a> Check<'c, 'a> {
+    fn new(function: OperationRef<'c, 'a>) -> Self {
+        let mut check = Self { tiles: Vec::new(), names: HashMap::new(), state: State::default(), reported: BTreeSet::new() };
+        for op in ir::walk(function).into_iter().filter_map(Op::of).filter(|op| op.is("alloc_tile")) {
+            let (Some(value), Some(addr)) = (op.result(), op.operand("addr").and_then(constant_int)) else { continue };
+            let (Some(tile), Ok(start)) = (Tile::of_value(value), u64::try_from(addr)) else { continue };
+            check.names.insert(value_key(value), BTreeSet::from([check.tiles.len()]));
+            let end = start.saturating_add(tile.footprint_bytes());
+            let planned = attribute(op.raw, PLANNED).is_some();
+            check.tiles.push(Placed { value, space: tile.space, start, end, planned });
+        }
+        check
+    }
+
+    fn block(&mut self, block: BlockRef<'c, 'a>) {
+        for op in ir::operations(block) {
+            self.operation(op);
+        }
+    }
+
+    fn operation(&mut self, op: OperationRef<'c, 'a>) {
+        match op_name(op) {
+            "scf.for" => self.repeat(op, 3, 1),
+            "scf.while" => self.repeat(op, 0, 0),
+            "arith.select" => {
+                for index in [1, 2] {
+                    if let (Ok(from), Ok(to)) = (op.operand(index), op.result(0)) {
+                        self.stand_for(from, to.into());
+                    }
+                }
+            }
+            _ if op.region_count() > 0 => self.branch(op),
+            _ => {
+                if let Some(op) = Op::of(op) {
+                    self.instruction(op);
+                }
+            }
+        }
+    }
+
+    fn instruction(&mut self, op: Op<'c, 'a>) {
+        if matches!(op.mnemonic(), "subview" | "treshape" | "bitcast" | "tassign" | "multi_tile_get") {
+            let source = ["source", "src", "tile"].iter().find_map(|n| op.operand(n));
+            if let (Some(source), Some(result)) = (source, op.result()) {
+                self.stand_for(source, result);
+            }
+            return;
+        }
+        let touched = accesses(op);
+        for access in touched.iter().filter(|a| a.reads && !is_scratch(op, a.value)) {
+            self.read(op, access.value);
+        }
+        for access in touched.iter().filter(|a| a.writes) {
+            self.write(access.value);
+        }
+    }
+
+    fn stand_for(&mut self, from: Value<'c, 'a>, to: Value<'c, 'a>) {
+        let tiles = self.names.get(&value_key(from)).cloned().unwrap_or_default();
+        self.names.entry(value_key(to)).or_default().extend(tiles);
+    }
+
+    fn tiles_of(&self, value: Value<'c, 'a>) -> Vec<usize> {
+        self.names.get(&value_key(value)).into_iter().flatten().copied().collect()
+    }
+
+    fn read(&mut self, op: Op<'c, 'a>, value: Value<'c, 'a>) {
+        for tile in self.tiles_of(value) {
+            let lost = self.state.value.get(&tile).is_some_and(|bits| bits & LOST != 0);
+            if lost && self.reported.insert((op_key(op.raw), tile)) {
+                let placed = &self.tiles[tile];
+                let message = format!(
+                    "'{}' op reads tile {}, whose bytes ({} {} to {}) may have been overwritten through another tile since",
+                    op.facts.name,
+                    ir::label(placed.value),
+                    placed.space.name(),
+                    placed.start,
+                    placed.end
+                );
+                diagnostics::error(op.raw.location(), "PTO-0608", message)
+                    .note(pto_dialect::value_location(placed.value), "the tile")
+                    .emit();
+            }
+        }
+    }
+
+    fn write(&mut self, value: Value<'c, 'a>) {
+        let whole = pto_dialect::defining_op(value).is_some_and(|d| op_name(d) == "pto.alloc_tile");
+        for tile in self.tiles_of(value) {
+            let (space, start, end) = (self.tiles[tile].space, self.tiles[tile].start, self.tiles[tile].end);
+            for owner in self.take_bytes(space, start, end, tile) {
+                // Only what we placed is ours to prove; tiles that the author put on one another share on purpose.
+                if owner != tile && (self.tiles[owner].planned || self.tiles[tile].planned) {
+                    let bits = self.state.value.entry(owner).or_default();
+                    *bits = if *bits & VALID != 0 { LOST } else { *bits };
+                }
+            }
+            let bits = self.state.value.entry(tile).or_default();
+            // A window restores its part only: what was lost beside it stays lost.
+            *bits = if whole || *bits & LOST == 0 { VALID } else { *bits };
+        }
+    }
+
+    /// Gives bytes a new owner; returns whose value stood there.
+    fn take_bytes(&mut self, space: Space, start: u64, end: u64, tile: usize) -> BTreeSet<usize> {
+        let mut former = BTreeSet::new();
+        let touched: Vec<(u64, u64, BTreeSet<usize>)> = self
+            .state
+            .bytes
+            .range((space, 0)..(space, end))
+            .rev()
+            .take_while(|(_, (e, _))| *e > start)
+            .map(|(&(_, s), (e, owners))| (s, *e, owners.clone()))
+            .collect();
+        for (s, e, owners) in touched {
+            self.state.bytes.remove(&(space, s));
+            if s < start {
+                self.state.bytes.insert((space, s), (start, owners.clone()));
+            }
+            if e > end {
+                self.state.bytes.insert((space, end), (e, owners.clone()));
+            }
+            former.extend(owners);
+        }
+        self.state.bytes.insert((space, start), (end, BTreeSet::from([tile])));
+        former
+    }
+
+    fn branch(&mut self, op: OperationRef<'c, 'a>) {
+        let before = self.state.clone();
+        let mut after: Option<State> = None;
+        let blocks = ir::blocks(op);
+        let all_covered = blocks.len() > 1 || op_name(op).starts_with("pto.section");
+        for block in blocks {
+            self.state = before.clone();
+            self.block(block);
+            self.yields(block, op, None);
+            after = Some(match after {
+                None => std::mem::take(&mut self.state),
+                Some(other) => other.united(&self.state),
+            });
+        }
+        self.state = match after {
+            Some(after) if all_covered => after,
+            Some(after) => after.united(&before),
+            None => before,
+        };
+    }
+
+    fn repeat(&mut self, op: OperationRef<'c, 'a>, first: usize, skip: usize) {
+        let before = self.state.clone();
+        let blocks = ir::blocks(op);
+        for block in &blocks {
+            for index in 0..op.operand_count().saturating_sub(first) {
+                if let (Ok(init), Ok(argument)) = (op.operand(first + index), block.argument(index + skip)) {
+                    self.stand_for(init, argument.into());
+                }
+                if let (Ok(init), Ok(result)) = (op.operand(first + index), op.result(index)) {
+                    self.stand_for(init, result.into());
+                }
+            }
+        }
+        for _trip in 0..2 {
+            for &block in &blocks {
+                self.block(block);
+                self.yields(block, op, Some(skip));
+            }
+        }
+        self.state = std::mem::take(&mut self.state).united(&before);
+    }
+
+    /// What a block yields stands for the operation's results, and for the next trip's arguments.
+    fn yields(&mut self, block: BlockRef<'c, 'a>, op: OperationRef<'c, 'a>, next_trip: Option<usize>) {
+        let Some(last) = block.terminator() else { return };
+        let condition = usize::from(op_name(last) == "scf.condition");
+        for (index, value) in last.operands().skip(condition).enumerate() {
+            if let Ok(result) = op.result(index) {
+                self.stand_for(value, result.into());
+            }
+            for other in next_trip.map(|_| ir::blocks(op)).unwrap_or_default() {
+                if let Ok(argument) = other.argument(index + next_trip.unwrap_or(0)) {
+                    self.stand_for(value, argument.into());
+                }
+            }
+        }
+    }
+}
+
+impl State {
+    /// What may be true after either.
+    fn united(mut self, other: &Self) -> Self {
+        for (&tile, &bits) in &other.value {
+            *self.value.entry(tile).or_default() |= bits;
+        }
+        let mut cuts: BTreeMap<Space, BTreeSet<u64>> = BTreeMap::new();
+        for state in [&self, other] {
+            for (&(space, start), &(end, _)) in &state.bytes {
+                cuts.entry(space).or_default().extend([start, end]);
+            }
+        }
+        let mut bytes = BTreeMap::new();
+        for (space, cuts) in cuts {
+            let cuts: Vec<u64> = cuts.into_iter().collect();
+            for pair in cuts.windows(2) {
+                let owners: BTreeSet<usize> = [&self, other].into_iter().flat_map(|s| s.owners_at(space, pair[0])).collect();
+                if !owners.is_empty() {
+                    bytes.insert((space, pair[0]), (pair[1], owners));
+                }
+            }
+        }
+        self.bytes = bytes;
+        self
+    }
+
+    fn owners_at(&self, space: Space, at: u64) -> Vec<usize> {
+        let before = self.bytes.range((space, 0)..=(space, at)).next_back();
+        before.filter(|(_, (end, _))| *end > at).map(|(_, (_, owners))| owners.iter().copied().collect()).unwrap_or_default()
+    }
+}
+
+fn is_scratch(op: Op, value: Value) -> bool {
+    op.named_operands().iter().any(|(o, v)| o.role == pto_dialect::Role::Scratch && value_key(*v) == value_key(value))
+}

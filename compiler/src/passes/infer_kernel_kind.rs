@@ -1,0 +1,72 @@
+//! `pto-infer-kernel-kind`: says for which core a function is, where its author did not.
+//!
+//! A function without `pto.kernel_kind` and without sections gets the kind that its operations imply; one without
+//! tile operations (a scalar helper) gets none. A function that mixes both kinds is an error: wrapping its parts in
+//! sections is the author's decision.
+
+use crate::ir;
+use melior::ir::{OperationRef, operation::OperationLike};
+use pto_dialect::{Op, Pipe, Space, Tile, attribute, device::Device, diagnostics, edit, enum_attr, pipe_of};
+
+/// Runs the pass on a module.
+pub fn run(module: OperationRef, device: &Device) -> bool {
+    let mut ok = true;
+    for function in ir::functions(module) {
+        if ir::kernel_kind(function).is_none() {
+            ok &= infer(function, device);
+        }
+    }
+    ok
+}
+
+fn infer(function: OperationRef, device: &Device) -> bool {
+    let mut first: Option<(&'static str, Op)> = None;
+    for op in ir::walk(function).into_iter().filter_map(Op::of) {
+        if op.mnemonic().starts_with("section.") {
+            return true;
+        }
+        let Some(kind) = kind_of(op, device) else { continue };
+        match first {
+            None => first = Some((kind, op)),
+            Some((known, _)) if known == kind => {}
+            Some((known, other)) => {
+                let message = format!("'{}' op runs on the {kind} core, but the function also uses the {known} core", op.facts.name);
+                diagnostics::error(op.raw.location(), "PTO-0302", message)
+                    .note(other.raw.location(), format!("'{}' runs on the {known} core", other.facts.name))
+                    .help("wrap the parts in pto.section.cube and pto.section.vector, or split the function")
+                    .emit();
+                return false;
+            }
+        }
+    }
+    if let Some((kind, op)) = first {
+        let context = pto_dialect::context_of(op.raw);
+        let attribute = enum_attr(context, "KernelKind", kind).expect("both kinds exist");
+        edit::set_attribute(function, "pto.kernel_kind", attribute);
+    }
+    debug_assert!(first.is_none() || attribute(function, "pto.kernel_kind").is_some());
+    true
+}
+
+/// The core an operation needs; `None` when it runs on either.
+fn kind_of(op: Op, device: &Device) -> Option<&'static str> {
+    let by_name = match op.mnemonic() {
+        "tpush_to_aic" | "tpop_from_aic" | "tfree_from_aic" | "aiv_initialize_pipe" => Some("vector"),
+        "tpush_to_aiv" | "tpop_from_aiv" | "tfree_from_aiv" | "aic_initialize_pipe" => Some("cube"),
+        _ => None,
+    };
+    if by_name.is_some() {
+        return by_name;
+    }
+    let pipe = pipe_of(op, device.legality)?;
+    let spaces: Vec<Space> = op.raw.operands().filter_map(Tile::of_value).map(|t| t.space).collect();
+    let any = |wanted: &[Space]| spaces.iter().any(|s| wanted.contains(s));
+    match pipe {
+        _ if any(&[Space::Left, Space::Right, Space::Acc, Space::Bias, Space::Scaling, Space::ScaleLeft, Space::ScaleRight]) => Some("cube"),
+        _ if any(&[Space::Vec]) => Some("vector"),
+        Pipe::M | Pipe::Mte1 | Pipe::Fix => Some("cube"),
+        Pipe::V | Pipe::Mte3 => Some("vector"),
+        _ if any(&[Space::Mat]) => Some("cube"),
+        _ => None,
+    }
+}

@@ -1,0 +1,98 @@
+//! `pto-legalize-tiles`: tile layouts and moves in the one form that a target's library accepts.
+//!
+//! On A5: a `left` tile is column-major in blocks whatever the text says (the library refuses the other), and a
+//! move between column-major vector tiles becomes the same move on their row-major views (the column-major one
+//! hangs some parts). On A2/A3 nothing changes.
+
+use crate::ir;
+use melior::ir::{OperationRef, Type, Value, ValueLike, operation::{OperationBuilder, OperationLike}};
+use pto_dialect::{BLayout, Op, SLayout, Space, Tile, device::{Device, Legality}, diagnostics, edit};
+
+/// Runs the pass on a module.
+pub fn run(module: OperationRef, device: &Device) -> bool {
+    if device.legality != Legality::A5 {
+        return true;
+    }
+    let mut ok = true;
+    for function in ir::functions(module) {
+        for op in ir::walk(function) {
+            for result in op.results() {
+                left_in_columns(op, result.into());
+            }
+            if let Some(op) = Op::of(op).filter(|op| op.is("tmov")) {
+                ok &= move_rows(op);
+            }
+        }
+    }
+    ok
+}
+
+/// Gives a left tile the block layout that the target reads.
+fn left_in_columns(op: OperationRef, value: Value) {
+    let Some(tile) = Tile::of_value(value) else { return };
+    if tile.space != Space::Left || tile.blayout == BLayout::ColMajor || tile.slayout != SLayout::RowMajor {
+        return;
+    }
+    let context = pto_dialect::context_of(op);
+    let ty = Tile { blayout: BLayout::ColMajor, ..tile }.to_type(context, edit::element_type(value.r#type()));
+    edit::set_type(value, ty);
+}
+
+/// `tmov` between column-major vector tiles without boxes, on row-major views of both.
+fn move_rows(op: Op) -> bool {
+    let (Some(src), Some(dst)) = (op.operand("src"), op.operand("dst")) else { return true };
+    let (Some(from), Some(to)) = (Tile::of_value(src), Tile::of_value(dst)) else { return true };
+    let is_column = |t: &Tile| t.space == Space::Vec && t.blayout == BLayout::ColMajor && t.slayout == SLayout::NoneBox;
+    if !is_column(&from) || !is_column(&to) || op.operand("fp").is_some() {
+        return true;
+    }
+    let dynamic = [from.valid_rows, from.valid_cols, to.valid_rows, to.valid_cols].contains(&None);
+    if dynamic {
+        return move_dynamic_rows(op, src, dst, &from, &to);
+    }
+    let views = [(src, from), (dst, to)].map(|(value, tile)| row_view(op.raw, value, &tile, transposed(&tile)));
+    edit::set_operand(op, "src", views[0]);
+    edit::set_operand(op, "dst", views[1]);
+    true
+}
+
+fn transposed(tile: &Tile) -> Tile {
+    Tile {
+        rows: tile.cols,
+        cols: tile.rows,
+        valid_rows: tile.valid_cols,
+        valid_cols: tile.valid_rows,
+        blayout: BLayout::RowMajor,
+        ..*tile
+    }
+}
+
+/// With extents known at run time, the views take theirs from the tiles.
+fn move_dynamic_rows<'c, 'a>(op: Op<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c, 'a>, from: &Tile, to: &Tile) -> bool {
+    if from.cols != 1 && to.cols != 1 && (from.rows, from.cols) != (to.rows, to.cols) {
+        diagnostics::error(op.raw.location(), "PTO-0303", "'pto.tmov' op between column-major tiles of different shapes").emit();
+        return false;
+    }
+    for (operand, value, tile) in [("src", src, from), ("dst", dst, to)] {
+        let open = Tile { valid_rows: None, valid_cols: None, ..transposed(tile) };
+        let view = row_view(op.raw, value, tile, open);
+        let location = op.raw.location();
+        let context = pto_dialect::context_of(op.raw);
+        let index = Type::index(context);
+        let query = OperationBuilder::new("pto.get_validshape", location).add_operands(&[value]).add_results(&[index, index]);
+        let query = edit::insert_before(op.raw, query.build().expect("complete"));
+        let [rows, cols] = [0, 1].map(|i| Value::from(query.result(i).expect("two results")));
+        let set = OperationBuilder::new("pto.set_validshape", location).add_operands(&[view, cols, rows]);
+        edit::insert_before(op.raw, set.build().expect("complete"));
+        edit::set_operand(op, operand, view);
+    }
+    true
+}
+
+fn row_view<'c, 'a>(anchor: OperationRef<'c, 'a>, value: Value<'c, 'a>, _tile: &Tile, view: Tile) -> Value<'c, 'a> {
+    let context = pto_dialect::context_of(anchor);
+    let ty = view.to_type(context, edit::element_type(value.r#type()));
+    let reshape = OperationBuilder::new("pto.treshape", anchor.location()).add_operands(&[value]).add_results(&[ty]);
+    let reshape = edit::insert_before(anchor, reshape.build().expect("complete"));
+    reshape.result(0).expect("one result").into()
+}

@@ -1,0 +1,198 @@
+//! `pto-materialize-tmp`: gives an operation the scratch tile that its library call needs and its author left out.
+//!
+//! Which operations need one stands in `dialect/td` (`scratch`); how large it is stands here, one rule each. Sizes are
+//! those that the PTO-ISA calls use; where the library would otherwise take memory that nobody placed (row broadcasts
+//! on A2/A3), the explicit form is always made. The tile has no address: the allocation pass finds free space.
+
+use crate::ir;
+use melior::ir::{
+    Identifier, Location, OperationRef, Type, Value, ValueLike,
+    attribute::DenseI32ArrayAttribute,
+    operation::{OperationBuilder, OperationLike},
+    r#type::IntegerType,
+};
+use pto_dialect::{
+    BLayout, CompactMode, Element, Op, PadValue, SLayout, Space, Tile,
+    device::{Device, Legality},
+    edit,
+};
+
+/// Runs the pass on a module.
+pub fn run(module: OperationRef, device: &Device) -> bool {
+    for function in ir::functions(module) {
+        for op in ir::walk(function).into_iter().filter_map(Op::of) {
+            if op.facts.scratch.is_empty() || op.operand("tmp").is_some() {
+                continue;
+            }
+            if let Some(need) = need(op, device.legality) {
+                add_scratch(op, need);
+            }
+        }
+    }
+    true
+}
+
+/// A scratch tile: a row-major vector tile of rows x columns, valid in a part of it.
+#[derive(Clone, Copy)]
+struct Need<'c> {
+    rows: i64,
+    cols: i64,
+    valid: Option<(i64, i64)>,
+    element: Element,
+    ty: Type<'c>,
+}
+
+fn add_scratch<'c>(op: Op<'c, '_>, need: Need<'c>) {
+    let context = pto_dialect::context_of(op.raw);
+    let (valid_rows, valid_cols) = need.valid.unwrap_or((need.rows, need.cols));
+    let tile = Tile {
+        space: Space::Vec,
+        rows: need.rows,
+        cols: need.cols,
+        valid_rows: Some(valid_rows),
+        valid_cols: Some(valid_cols),
+        element: need.element,
+        blayout: BLayout::RowMajor,
+        slayout: SLayout::NoneBox,
+        fractal: 512,
+        pad: PadValue::Null,
+        compact: CompactMode::Null,
+    };
+    let segments = DenseI32ArrayAttribute::new(context, &[0, 0, 0]).into();
+    let built = OperationBuilder::new("pto.alloc_tile", Location::name(context, &format!("{}_tmp", op.mnemonic().replace('.', "_")), op.raw.location()))
+        .add_attributes(&[(Identifier::new(context, "operandSegmentSizes"), segments)])
+        .add_results(&[tile.to_type(context, need.ty)])
+        .build();
+    let alloc = edit::insert_before(op.raw, built.expect("the operation is complete"));
+    let value: Value = alloc.result(0).expect("one result").into();
+    edit::set_operand(op, "tmp", value);
+}
+
+/// Rounds columns up so that a row is a multiple of 32 bytes.
+fn whole_rows(cols: i64, element: Element) -> i64 {
+    let per_block = 32 / element.bytes() as i64;
+    cols.max(1).div_euclid(per_block) * per_block + if cols.max(1) % per_block == 0 { 0 } else { per_block }
+}
+
+/// What an operation needs on a target; `None`: nothing.
+fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
+    let rule = op.facts.scratch;
+    if legality == Legality::A5 && !matches!(rule, "tcolsum" | "tsort32" | "tmrgsort") {
+        return None;
+    }
+    let context = pto_dialect::context_of(op.raw);
+    let int = |width: u32| -> Type<'c> { IntegerType::new(context, width).into() };
+    let of = |name: &str| -> Option<(Tile, Type<'c>)> {
+        let value = op.operand(name)?;
+        Some((Tile::of_value(value)?, edit::element_type(value.r#type())))
+    };
+    let like = |(tile, ty): (Tile, Type<'c>)| Need { rows: tile.rows, cols: tile.cols, valid: None, element: tile.element, ty };
+    let bytes = |element: Element| element.bytes() as i64;
+    let dst = of("dst")?;
+    let columns = |t: &Tile| t.valid_cols.unwrap_or(t.cols);
+    let rows = |t: &Tile| t.valid_rows.unwrap_or(t.rows);
+    match rule {
+        "same_as_dst" => Some(like(dst)),
+        "trem" | "trems" => {
+            let lines = if rule == "trem" { 2 } else { 1 };
+            Some(Need { rows: lines, ..like(dst) })
+        }
+        "tprelu" => {
+            let mask = (columns(&dst.0) + 7) / 8;
+            let ty = IntegerType::unsigned(context, 8).into();
+            let cols = whole_rows(mask, Element::U8);
+            Some(Need { rows: rows(&dst.0) + 1, cols, valid: Some((rows(&dst.0), mask)), element: Element::U8, ty })
+        }
+        "tpow" => (!dst.0.element.is_integer()).then(|| like(dst)),
+        "tsel" => Some(Need { rows: 1, cols: 16, valid: None, element: Element::I32, ty: int(32) }),
+        "tsels" => Some(Need { rows: 1, ..like(of("src")?) }),
+        "trsqrt" => {
+            let precise = op.enum_text("precisionType") == Some("high_precision");
+            precise.then(|| Need { rows: 1, cols: 32 / bytes(dst.0.element), ..like(dst) })
+        }
+        "tcvt" => convert_need(op, of("src")?.0, dst.0).map(|n| {
+            let cols = whole_rows(n, Element::I8);
+            Need { rows: 1, cols, valid: None, element: Element::I8, ty: int(8) }
+        }),
+        "row_reduce" => Some(like(of("src")?)),
+        "tcolsum" => {
+            let (tile, ty) = of("src")?;
+            let binary = op.bool("isBinary") == Some(true);
+            binary.then(|| Need { rows: (rows(&tile) + 1) / 2, cols: whole_rows(columns(&tile), tile.element), valid: None, element: tile.element, ty })
+        }
+        "row_expand_bin" => row_broadcast(op, dst),
+        "ttrans" => {
+            let (tile, ty) = of("src")?;
+            let block = 32 / bytes(tile.element);
+            let lines = if bytes(tile.element) == 1 { 32 } else { 16 };
+            let used = dst.0.cols % lines == 0 && tile.cols % block == 0 && tile.cols / block <= 255;
+            Some(if used { like((tile, ty)) } else { Need { rows: 1, cols: block, valid: None, element: tile.element, ty } })
+        }
+        "tgather" => op.operand("indices").and_then(|_| of("indices")).map(like),
+        "tsort32" => {
+            let (tile, ty) = of("src")?;
+            let unaligned = tile.valid_cols.is_none_or(|c| c % 32 != 0);
+            unaligned.then(|| like((tile, ty)))
+        }
+        "tmrgsort" => {
+            let sources = op.operands("srcs");
+            let total: i64 = sources.iter().filter_map(|&v| Tile::of_value(v)).map(|t| t.cols).sum();
+            (sources.len() > 1).then(|| Need { rows: 1, cols: total.max(dst.0.cols), ..like(dst) })
+        }
+        "tci" => {
+            let cols = if bytes(dst.0.element) == 2 { 448 } else { 192 };
+            Some(Need { rows: 1, cols, valid: None, element: Element::F32, ty: Type::float32(context) })
+        }
+        "tquant" => {
+            let tile = of("src")?.0;
+            Some(Need { element: Element::F32, ty: Type::float32(context), ..like((tile, Type::float32(context))) })
+        }
+        _ => None,
+    }
+}
+
+/// A row broadcast whose per-row operand is a column: blocks of eight rows, 256 bytes each, at most 240 rows.
+fn row_broadcast<'c>(op: Op<'c, '_>, (dst, ty): (Tile, Type<'c>)) -> Option<Need<'c>> {
+    let is_column = |name: &str| {
+        op.operand(name).and_then(Tile::of_value).is_some_and(|t| t.blayout == BLayout::ColMajor && t.valid_cols.unwrap_or(t.cols) == 1)
+    };
+    if !is_column("src0") && !is_column("src1") {
+        return None;
+    }
+    const MOST_ROWS: i64 = 240;
+    let rows = dst.valid_rows.unwrap_or(dst.rows).clamp(1, MOST_ROWS);
+    let cols = (rows + 7) / 8 * 256 / dst.element.bytes() as i64;
+    Some(Need { rows: 1, cols, valid: None, element: dst.element, ty })
+}
+
+/// Bytes of scratch for a conversion that must not saturate (PTO-ISA TCVT), where it needs any.
+fn convert_need(op: Op, src: Tile, dst: Tile) -> Option<i64> {
+    if op.enum_text("sat_mode") == Some("ON") {
+        return None;
+    }
+    let rows = dst.valid_rows.unwrap_or(dst.rows);
+    let cols = dst.valid_cols.unwrap_or(dst.cols);
+    let half = 32 * ((cols.min(64) + 7) / 8);
+    match (src.element, dst.element) {
+        (Element::F32, Element::I16) => {
+            let rest = cols % 64;
+            let tail = if rest == 0 { 0 } else { 32 * ((rows.min(255) - 1) * (src.cols / 8) + (rest + 7) / 8) };
+            Some((256 * (cols / 64).min(255)).max(tail).max(32))
+        }
+        (Element::F16, Element::I16) => Some(half.max(32)),
+        (Element::F16, Element::I8) => Some(half.max(128 + 32 * ((cols.min(64) + 15) / 16))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_whole_blocks() {
+        assert_eq!(whole_rows(1, Element::U8), 32);
+        assert_eq!(whole_rows(32, Element::U8), 32);
+        assert_eq!(whole_rows(9, Element::F32), 16);
+    }
+}

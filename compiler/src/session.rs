@@ -1,0 +1,310 @@
+//! One text through the whole compiler: parse, target, passes, C++. Nothing here prints.
+
+use crate::{
+    ir,
+    passes::Planner,
+    pipeline::{self, Settings},
+    target::{DEFAULT_TARGET, TARGET_ATTRIBUTE, module_target},
+};
+use melior::{
+    Context,
+    ir::{Module, OperationRef, attribute::StringAttribute, operation::OperationLike},
+};
+use pto_codegen::{Options as CodegenOptions, TassignCount};
+use pto_dialect::{
+    Op, ParseOptions, attribute, constant_int,
+    device::Device,
+    diagnostics::{self, Collector, Diagnostic, INTERNAL, Severity},
+    edit, new_context, op_name, parse,
+};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// What to produce.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Emit {
+    /// CANN C++.
+    #[default]
+    Cpp,
+    /// The module after the pipeline, in the dialect's own spelling.
+    Pto,
+    /// The same in MLIR's generic form.
+    Mlir,
+}
+
+/// Who gives addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Level {
+    /// The author where he did, the compiler elsewhere.
+    #[default]
+    Mixed,
+    /// The compiler alone (levels 1 and 2 of ptoas).
+    Planned,
+    /// The author alone (level 3 of ptoas).
+    Given,
+}
+
+/// What to do when the module names another target than the caller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnConflict {
+    /// An error.
+    #[default]
+    Refuse,
+    /// A warning; the caller wins.
+    Warn,
+}
+
+/// How to compile.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// Target by name; `None`: the module's own, else the default.
+    pub arch: Option<String>,
+    /// When the module names another.
+    pub on_conflict: OnConflict,
+    /// A target of the module that nobody knows becomes the default (as ptoas does), with a warning.
+    pub lenient_target: bool,
+    /// `-D` overrides (`PTO_UBUF_SIZE_BYTES=...`).
+    pub defines: Vec<String>,
+    /// `--reserve` overrides (`vec:0`).
+    pub reserves: Vec<String>,
+    /// Who gives addresses.
+    pub level: Level,
+    /// How tiles may share bytes.
+    pub planner: Planner,
+    /// Whether to insert barriers.
+    pub sync: bool,
+    /// Whether layouts are left as they are.
+    pub keep_layout: bool,
+    /// What to produce.
+    pub emit: Emit,
+    /// Write all addresses as run-time arguments.
+    pub runtime_tassign: bool,
+    /// Passes after which the IR is wanted; `all` for every one.
+    pub print_after: Vec<String>,
+    /// Accept operations of unknown dialects when parsing.
+    pub allow_unregistered: bool,
+}
+
+/// Where a compilation stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Before reading: a wrong option.
+    Options,
+    /// Reading.
+    Parse,
+    /// Legality before the passes.
+    Check,
+    /// The passes.
+    Passes,
+    /// Printing C++.
+    Emit,
+    /// Nowhere.
+    Done,
+}
+
+/// What came of it.
+pub struct Outcome {
+    /// The product; `None` after an error.
+    pub text: Option<String>,
+    /// Where it ended.
+    pub stage: Stage,
+    /// Everything that was reported, in order.
+    pub diagnostics: Vec<Diagnostic>,
+    /// TASSIGN calls by form.
+    pub tassign: TassignCount,
+    /// The target, once known.
+    pub device: Option<Arc<Device>>,
+    /// Time per stage and pass.
+    pub times: Vec<(&'static str, Duration)>,
+    /// The IR after passes.
+    pub printed: Vec<(&'static str, String)>,
+}
+
+impl Outcome {
+    /// Whether a bug of ours was met.
+    pub fn is_internal_error(&self) -> bool {
+        self.diagnostics.iter().any(|d| d.code == INTERNAL)
+    }
+}
+
+/// Compiles a text. `file` is what messages call it.
+pub fn compile(text: &str, file: &str, options: &CompileOptions) -> Outcome {
+    let _span = tracing::info_span!("compile", file).entered();
+    let start = Instant::now();
+    let context = new_context();
+    context.set_allow_unregistered_dialects(options.allow_unregistered);
+    let collector = Collector::attach(&context);
+    let mut outcome = Outcome {
+        text: None,
+        stage: Stage::Parse,
+        diagnostics: Vec::new(),
+        tassign: TassignCount::default(),
+        device: None,
+        times: vec![("context", start.elapsed())],
+        printed: Vec::new(),
+    };
+    stages(&context, text, file, options, &mut outcome);
+    outcome.diagnostics = collector.take();
+    if outcome.diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        outcome.text = None;
+    }
+    outcome
+}
+
+fn stages(context: &Context, text: &str, file: &str, options: &CompileOptions, outcome: &mut Outcome) -> Option<()> {
+    let start = Instant::now();
+    let parse_options = ParseOptions { allow_unregistered: options.allow_unregistered };
+    let mut module = {
+        let _span = tracing::info_span!("parse").entered();
+        parse(context, text, file, parse_options)?
+    };
+    outcome.times.push(("parse", start.elapsed()));
+    outcome.stage = Stage::Options;
+    let device = Arc::new(choose_device(&module, options)?);
+    outcome.device = Some(Arc::clone(&device));
+    outcome.stage = Stage::Check;
+    set_target(context, &module, &device);
+    check_before(module.as_operation(), options)?;
+    outcome.stage = Stage::Passes;
+    let settings = Settings { device, planner: options.planner, sync: options.sync, layout: !options.keep_layout };
+    let wanted = |name: &str| options.print_after.iter().any(|p| p == name || p == "all");
+    let mut report = pipeline::Report::default();
+    let ok = pipeline::run(context, &mut module, &settings, &wanted, &mut report);
+    outcome.times.append(&mut report.times);
+    outcome.printed.append(&mut report.printed);
+    if !ok {
+        return None;
+    }
+    outcome.stage = Stage::Emit;
+    let start = Instant::now();
+    outcome.text = Some(emit(&module, &settings.device, options, outcome)?);
+    outcome.times.push(("emit", start.elapsed()));
+    outcome.stage = Stage::Done;
+    Some(())
+}
+
+fn emit(module: &Module, device: &Device, options: &CompileOptions, outcome: &mut Outcome) -> Option<String> {
+    let _span = tracing::info_span!("emit").entered();
+    match options.emit {
+        Emit::Pto => Some(format!("{}\n", module.as_operation().to_string().trim_end())),
+        Emit::Mlir => {
+            let flags = melior::ir::operation::OperationPrintingFlags::new().print_generic_operation_form();
+            let text = module.as_operation().to_string_with_flags(flags).ok()?;
+            Some(format!("{}\n", text.trim_end()))
+        }
+        Emit::Cpp if !device.codegen => {
+            let message = format!("no C++ can be emitted for {} ({}): its PTO-ISA headers cannot be included yet", device.name, device.title);
+            diagnostics::error(module.as_operation().location(), "PTO-0305", message).emit();
+            None
+        }
+        Emit::Cpp => {
+            let codegen = CodegenOptions { runtime_tassign: options.runtime_tassign };
+            let emitted = pto_codegen::emit(module, device, &codegen)?;
+            outcome.tassign = emitted.tassign;
+            Some(emitted.text)
+        }
+    }
+}
+
+/// The caller's target or the module's, with the overrides of the command line.
+fn choose_device(module: &Module, options: &CompileOptions) -> Option<Device> {
+    let root = module.as_operation();
+    let complain = |code: &str, message: String| {
+        diagnostics::error(root.location(), code, message).emit();
+    };
+    let stated = stated_target(root);
+    let named = options.arch.clone().or_else(|| stated.clone()).unwrap_or_else(|| DEFAULT_TARGET.to_owned());
+    let mut device = match Device::by_name(&named) {
+        Ok(device) => device,
+        Err(error) if options.arch.is_none() && options.lenient_target => {
+            diagnostics::warning(root.location(), "PTO-0301", format!("{error}; compiling for {DEFAULT_TARGET}")).emit();
+            Device::by_name(DEFAULT_TARGET).ok()?
+        }
+        Err(error) => {
+            complain("PTO-0301", error.to_string());
+            return None;
+        }
+    };
+    if let Some(stated) = stated.filter(|s| options.arch.is_some() && !device.is_named(s)) {
+        let message = format!("the module is for {stated} ({TARGET_ATTRIBUTE}), the command line says {named}");
+        match options.on_conflict {
+            OnConflict::Refuse => {
+                complain("PTO-0306", message);
+                return None;
+            }
+            OnConflict::Warn => diagnostics::warning(root.location(), "PTO-0306", message).emit(),
+        }
+    }
+    let mut ok = true;
+    for (text, result) in options
+        .defines
+        .iter()
+        .map(|d| (d, device.clone().apply_define(d)))
+        .chain(options.reserves.iter().map(|r| (r, device.clone().apply_reserve(r))))
+        .collect::<Vec<_>>()
+    {
+        if let Err(error) = result {
+            complain("PTO-0307", format!("option '{text}': {error}"));
+            ok = false;
+        }
+    }
+    for define in &options.defines {
+        let _ = device.apply_define(define);
+    }
+    for reserve in &options.reserves {
+        let _ = device.apply_reserve(reserve);
+    }
+    ok.then_some(device)
+}
+
+/// The target of the module, or of the only module in it that names one.
+fn stated_target(root: OperationRef) -> Option<String> {
+    module_target(root).or_else(|| {
+        let inner = ir::blocks(root).into_iter().flat_map(ir::operations).filter(|&op| op_name(op) == "builtin.module");
+        inner.filter_map(stated_target).next()
+    })
+}
+
+fn set_target<'c>(context: &'c Context, module: &Module<'c>, device: &Device) {
+    let attribute = StringAttribute::new(context, &device.name).into();
+    let root = module.as_operation();
+    if stated_target(root).is_some() {
+        edit::set_attribute(root, TARGET_ATTRIBUTE, attribute);
+    }
+}
+
+/// What no pass is responsible for.
+fn check_before(root: OperationRef, options: &CompileOptions) -> Option<()> {
+    let mut ok = true;
+    for op in ir::walk(root) {
+        if op_name(op) == "scf.for" && op.operand(2).ok().and_then(constant_int).is_some_and(|step| step <= 0) {
+            diagnostics::error(op.location(), "PTO-0308", "'scf.for' op constant step operand must be positive").emit();
+            ok = false;
+        }
+        if let Some(known) = Op::of(op) {
+            ok &= check_level(known, options.level);
+        }
+    }
+    ok.then_some(())
+}
+
+/// In the strict levels, addresses come from one side only.
+fn check_level(op: Op, level: Level) -> bool {
+    let tile = op.is("alloc_tile") || op.is("alloc_multi_tile");
+    let has_addr = tile && op.operand("addr").is_some();
+    let reserve = op.is("reserve_buffer");
+    let auto = attribute(op.raw, "autoAlloc").is_some() && op.bool("autoAlloc") == Some(true);
+    let problem = match level {
+        Level::Given if tile && !has_addr => "requires 'addr' operand when --pto-level=level3",
+        Level::Given if reserve && auto => "requires 'auto = false' and explicit 'base' when --pto-level=level3",
+        Level::Planned if has_addr => "unexpected 'addr' operand: only supported when --pto-level=level3",
+        Level::Planned if reserve && !auto => {
+            "with explicit 'base' (auto = false) is not supported when --pto-level=level1 or level2; use --pto-level=level3 or set auto = true"
+        }
+        _ => return true,
+    };
+    diagnostics::error(op.raw.location(), "PTO-0309", format!("'{}' op {problem}", op.facts.name)).emit();
+    false
+}
