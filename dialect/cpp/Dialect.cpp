@@ -20,6 +20,30 @@ using namespace pto;
 #define GET_ATTRDEF_CLASSES
 #include "PtoAttrs.cpp.inc"
 
+/// A case of an enumeration, in angle brackets or bare.
+template <typename Attr, typename Enum>
+static Attribute parseEnum(AsmParser &parser, std::optional<Enum> (*symbolize)(StringRef), StringRef what) {
+  bool bracketed = succeeded(parser.parseOptionalLess());
+  StringRef text;
+  SMLoc at = parser.getCurrentLocation();
+  if (parser.parseKeyword(&text))
+    return {};
+  std::optional<Enum> value = symbolize(text);
+  if (!value)
+    return parser.emitError(at) << "'" << text << "' is no case of " << what, Attribute();
+  if (bracketed && parser.parseGreater())
+    return {};
+  return Attr::get(parser.getContext(), *value);
+}
+
+#define PTO_ENUM(Name)                                                                                                 \
+  Attribute Name##Attr::parse(AsmParser &parser, Type) {                                                               \
+    return parseEnum<Name##Attr, Name>(parser, &symbolize##Name, #Name);                                               \
+  }                                                                                                                    \
+  void Name##Attr::print(AsmPrinter &printer) const { printer << '<' << stringify##Name(getValue()) << '>'; }
+#include "PtoEnumList.inc"
+#undef PTO_ENUM
+
 void PtoDialect::initialize() {
   registerTypes();
   addAttributes<

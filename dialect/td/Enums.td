@@ -22,7 +22,9 @@ class PTO_Enum<string enum, list<I32EnumAttrCase> cases, string cppEnum_, string
   string cppCase = cppCase_;
 }
 class PTO_EnumAttr<PTO_Enum info, string mnemonic> : EnumAttr<Pto_Dialect, info, mnemonic> {
-  let assemblyFormat = "`<` $value `>`";
+  // `#pto.pipe<PIPE_V>` and `#pto<pipe PIPE_V>` (cpp/Dialect.cpp).
+  let assemblyFormat = ?;
+  let hasCustomAssemblyFormat = 1;
   PTO_Enum facts = info;
 }
 // The same attribute where an op's text spells it in full (`#pto.address_space<vec>`).
