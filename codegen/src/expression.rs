@@ -18,11 +18,11 @@ impl Expression {
         Self { text: text.into(), atomic: false }
     }
 
-    /// An integer literal of a C++ type (negative ones in parentheses).
+    /// An integer literal.
     pub fn integer(value: i64) -> Self {
         match value {
             i64::MIN => Self::atom("(-9223372036854775807 - 1)"),
-            v if v < 0 => Self::atom(format!("({v})")),
+            v if v < 0 => Self::compound(v.to_string()),
             v => Self::atom(v.to_string()),
         }
     }
@@ -39,7 +39,7 @@ impl Expression {
 
     /// Whether it may be written several times without growing.
     pub fn is_atom(&self) -> bool {
-        self.atomic
+        self.atomic || self.literal().is_some()
     }
 
     /// `a op b`.
@@ -76,10 +76,7 @@ impl Expression {
 
     /// The value of an integer literal.
     pub fn literal(&self) -> Option<i64> {
-        if !self.atomic {
-            return None;
-        }
-        self.text.trim_start_matches('(').trim_end_matches(')').parse().ok()
+        self.text.parse().ok()
     }
 }
 

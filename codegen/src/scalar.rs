@@ -170,6 +170,9 @@ fn binary(name: &str, operator: &str, unsigned: bool, element: Element, a: &E, b
         element if element.is_integer() || element == Element::Index => {
             let u = unsigned_of(element);
             let wraps = matches!(name, "addi" | "subi" | "muli");
+            if !unsigned && !wraps && element.bytes() >= 4 {
+                return a.binary(operator, b);
+            }
             let inner = match (name, unsigned || wraps) {
                 ("shli" | "shrui", _) => a.cast(u).binary(operator, b),
                 (_, true) => a.cast(u).binary(operator, &b.cast(u)),
@@ -240,13 +243,13 @@ fn float_literal(value: f64, element: Element) -> E {
         return E::atom("__builtin_nanf(\"\")");
     }
     if value.is_infinite() {
-        return E::atom(if value > 0.0 { "__builtin_inff()" } else { "(-__builtin_inff())" });
+        return if value > 0.0 { E::atom("__builtin_inff()") } else { E::compound("-__builtin_inff()") };
     }
     let text = match element {
         Element::F64 => format!("{value:?}"),
         _ => format!("{:?}f", value as f32),
     };
-    if value.is_sign_negative() { E::atom(format!("({text})")) } else { E::atom(text) }
+    if value.is_sign_negative() { E::compound(text) } else { E::atom(text) }
 }
 
 #[cfg(test)]
@@ -257,7 +260,7 @@ mod tests {
     fn float_literals_read_back() {
         assert_eq!(float_literal(1.0, Element::F32).text(), "1.0f");
         assert_eq!(float_literal(1e-6, Element::F32).text(), "1e-6f");
-        assert_eq!(float_literal(-0.5, Element::F16).text(), "(-0.5f)");
+        assert_eq!(float_literal(-0.5, Element::F16).operand(), "(-0.5f)");
         assert_eq!(float_literal(f64::INFINITY, Element::BF16).text(), "__builtin_inff()");
         assert_eq!(float_literal(0.1, Element::F64).text(), "0.1");
     }

@@ -167,6 +167,10 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         }
         match op.mnemonic() {
             "treshape" => self.line(format!("TRESHAPE({name}, {from});")),
+            _ if constant_address(source).is_some() => {
+                let addr = constant_address(source).expect("just seen");
+                self.emit_tassign(op.raw, &name, &tile, addr);
+            }
             _ => {
                 self.count_tassign(false, op.raw, "the address of another tile object");
                 self.line(format!("TASSIGN({name}, {});", data_address(&from, tile.space)));
@@ -181,6 +185,13 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         let name = self.argument(source);
         self.bind(result, Expression::compound(format!("(int64_t){}", data_address(&name, space))));
     }
+}
+
+/// The address operand of a tile that stands at a constant address.
+fn constant_address<'c: 'a, 'a>(tile: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let addr = Op::defining(tile)?.operand("addr")?;
+    constant_int(addr)?;
+    Some(addr)
 }
 
 /// A tile object's address as an integer.

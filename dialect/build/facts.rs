@@ -147,13 +147,29 @@ fn syntax_glue(ops: &[Record]) -> String {
         }
         let operands: Vec<Argument> = arguments(*op).into_iter().filter(|a| !a.is_attribute).collect();
         let outs = outs_of(*op);
+        let clauses = text(*op, "clauses");
+        let clause_of = |name: &str| {
+            clauses.split_whitespace().filter_map(|c| c.split_once('=')).find(|(_, operand)| *operand == name).map_or("", |(k, _)| k)
+        };
         let rows: Vec<String> = operands
             .iter()
-            .map(|o| format!("{{\"{}\", \"{}\", '{}', {}}}", o.name, o.kind, o.arity, outs.contains(&o.name)))
+            .map(|o| {
+                let (name, is_out) = (&o.name, outs.contains(&o.name));
+                format!("{{\"{name}\", \"{}\", '{}', {is_out}, \"{}\"}}", o.kind, o.arity, clause_of(name))
+            })
             .collect();
+        let trailing: Vec<String> = text(*op, "trailing").split_whitespace().map(|n| format!("\"{n}\"")).collect();
         let inside = op.bit_value("attrsInside").unwrap_or(false);
         let _ = writeln!(s, "static constexpr OperandSpec k{class}Operands[] = {{{}}};", rows.join(", "));
-        let _ = writeln!(s, "static const TileOpSpec k{class} = {{k{class}Operands, {}, {inside}}};", has_segments(*op));
+        let trailing = if trailing.is_empty() { "{}".to_owned() } else {
+            let _ = writeln!(s, "static constexpr const char *k{class}Trailing[] = {{{}}};", trailing.join(", "));
+            format!("k{class}Trailing")
+        };
+        let _ = writeln!(
+            s,
+            "static const TileOpSpec k{class} = {{k{class}Operands, {}, {inside}, {trailing}}};",
+            has_segments(*op)
+        );
         let _ = writeln!(
             s,
             "ParseResult {class}::parse(OpAsmParser &parser, OperationState &result) {{ return parseTileOp(parser, result, k{class}); }}"

@@ -103,9 +103,9 @@ ParseResult SubviewOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   auto tile = dyn_cast<TileBufType>(sourceType);
   if (!tile || sizes.size() != 2 || sizes[0] <= 0 || sizes[1] <= 0)
-    return parser.emitError(at) << "'pto.subview' op expected a tile and sizes [ROWS, COLS] above zero";
+    return parser.emitError(at) << "expected a tile and sizes [ROWS, COLS] above zero";
   if (!type && (sizes[0] > tile.getRows() || sizes[1] > tile.getCols()))
-    return parser.emitError(at) << "'pto.subview' op window of " << sizes[0] << "x" << sizes[1]
+    return parser.emitError(at) << "window of " << sizes[0] << "x" << sizes[1]
                                 << " does not fit in its tile of " << tile.getRows() << "x" << tile.getCols();
   if (!type)
     type = inferSubviewType(tile, sizes, !valid.empty());
@@ -154,7 +154,7 @@ ParseResult MakeTensorViewOp::parse(OpAsmParser &parser, OperationState &result)
     return failure();
   auto view = dyn_cast<TensorViewType>(type);
   if (!view)
-    return parser.emitError(at) << "'pto.make_tensor_view' op expected a tensor_view type, found " << type;
+    return parser.emitError(at) << "expected a tensor_view type, found " << type;
   result.addTypes(type);
   Type ptrType = PtrType::get(parser.getContext(), view.getElementType(), AddressSpace::gm);
   if (parser.resolveOperand(ptr, ptrType, result.operands) || parser.resolveOperands(shape, index, result.operands) ||
@@ -189,9 +189,9 @@ ParseResult PartitionViewOp::parse(OpAsmParser &parser, OperationState &result) 
     return failure();
   auto view = dyn_cast<TensorViewType>(sourceType);
   if (!view)
-    return parser.emitError(at) << "'pto.partition_view' op expected a tensor_view type, found " << sourceType;
+    return parser.emitError(at) << "expected a tensor_view type, found " << sourceType;
   if (sizes.empty() || sizes.size() > 5)
-    return parser.emitError(at) << "'pto.partition_view' op expected 1 to 5 sizes, found " << sizes.size();
+    return parser.emitError(at) << "expected 1 to 5 sizes, found " << sizes.size();
   SmallVector<Value> sizeValues;
   if (parser.resolveOperand(source, sourceType, result.operands) ||
       parser.resolveOperands(offsets, index, result.operands) || parser.resolveOperands(sizes, index, sizeValues))

@@ -34,20 +34,20 @@ static ParseResult parseLoose(OpAsmParser &parser, OperationState &result, Strin
       return failure();
     auto typed = dyn_cast<Attr>(attribute);
     if (!typed)
-      return parser.emitError(at) << "expected a " << what << ", found " << attribute;
+      return parser.emitError(at) << "expected " << what << ", found " << attribute;
     value = typed.getValue();
   }
   if (!value)
-    return parser.emitError(at) << "expected a " << what << ", found '" << text << "'";
+    return parser.emitError(at) << "expected " << what << ", found '" << text << "'";
   result.addAttribute(name, Attr::get(parser.getContext(), *value));
   return success();
 }
 
 static ParseResult parsePipe(OpAsmParser &parser, OperationState &result, StringRef name) {
-  return parseLoose<PipeAttr, Pipe>(parser, result, name, &symbolizePipe, "pipe (PIPE_V, PIPE_MTE2, ...)");
+  return parseLoose<PipeAttr, Pipe>(parser, result, name, &symbolizePipe, "a pipe (PIPE_V, PIPE_MTE2, ...)");
 }
 static ParseResult parseEvent(OpAsmParser &parser, OperationState &result) {
-  return parseLoose<EventAttr, Event>(parser, result, "event_id", &symbolizeEvent, "event id (EVENT_ID0 to EVENT_ID7)");
+  return parseLoose<EventAttr, Event>(parser, result, "event_id", &symbolizeEvent, "an event id (EVENT_ID0 to EVENT_ID7)");
 }
 
 static ParseResult parseFlag(OpAsmParser &parser, OperationState &result) {
@@ -95,7 +95,7 @@ void BarrierOp::print(OpAsmPrinter &printer) {
 static ParseResult parseSyncEvent(OpAsmParser &parser, OperationState &result) {
   auto parseType = [&](StringRef name) {
     return parseLoose<PipeEventTypeAttr, PipeEventType>(parser, result, name, &symbolizePipeEventType,
-                                                        "kind of operation (TLOAD, TVEC, ...)");
+                                                        "a kind of operation (TLOAD, TVEC, ...)");
   };
   return failure(parser.parseLSquare() || parseType("src_op") || parser.parseComma() || parseType("dst_op") ||
                  parser.parseComma() || parseEvent(parser, result) || parser.parseRSquare() ||

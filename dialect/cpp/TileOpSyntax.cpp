@@ -23,17 +23,18 @@ using Unresolved = OpAsmParser::UnresolvedOperand;
 struct OperandList {
   SmallVector<Unresolved> names;
   SmallVector<Type> types;
+  bool noScratch = false; ///< `no_tmp` was written
 };
+using NamedOperands = llvm::StringMap<std::pair<Unresolved, Type>>;
 
-/// A clause inside `ins` that names its operand by a keyword.
-struct Clause {
-  const char *keyword;
-  const char *operand;
+/// Two names for one thing.
+struct Alias {
+  const char *written;
+  const char *meant;
 };
-constexpr Clause kClauses[] = {{"fp", "fp"}, {"pre_quant", "preQuantScalar"}};
 
 /// Spellings of attribute names that front-ends print, and the name they stand for.
-constexpr Clause kAttributeAliases[] = {{"satmode", "sat_mode"}};
+constexpr Alias kAttributeAliases[] = {{"satmode", "sat_mode"}};
 } // namespace
 
 static bool isKind(StringRef kind, Type type) {
@@ -56,14 +57,17 @@ static bool isKind(StringRef kind, Type type) {
   return true;
 }
 
-/// Chooses how many written operands each spec takes, first match with optional operands present.
+/// Chooses how many written operands each spec takes: optional ones are present where possible, lists are as short as
+/// possible, so that the last of several tiles is the scratch tile.
 static bool assign(ArrayRef<const OperandSpec *> specs, ArrayRef<Type> types, SmallVectorImpl<int32_t> &counts) {
   if (specs.empty())
     return types.empty();
   const OperandSpec &spec = *specs.front();
   int64_t least = spec.arity == '1' ? 1 : 0;
   int64_t most = spec.arity == '*' ? types.size() : 1;
-  for (int64_t count = std::min<int64_t>(most, types.size()); count >= least; --count) {
+  most = std::min<int64_t>(most, types.size());
+  for (int64_t step = 0; step <= most - least; ++step) {
+    int64_t count = spec.arity == '*' ? least + step : most - step;
     if (!llvm::all_of(types.take_front(count), [&](Type type) { return isKind(spec.kind, type); }))
       continue;
     counts.push_back(count);
@@ -86,8 +90,6 @@ static std::string describe(ArrayRef<const OperandSpec *> specs) {
 /// `%a, %b {attrs} : T, T`, without the closing parenthesis.
 static ParseResult parseOperandList(OpAsmParser &parser, OperandList &list, NamedAttrList &attributes) {
   do {
-    if (succeeded(parser.parseOptionalKeyword("no_tmp")))
-      continue;
     Unresolved operand;
     OptionalParseResult isOperand = parser.parseOptionalOperand(operand);
     if (isOperand.has_value()) {
@@ -95,6 +97,8 @@ static ParseResult parseOperandList(OpAsmParser &parser, OperandList &list, Name
         return failure();
       list.names.push_back(operand);
     }
+    if (succeeded(parser.parseOptionalKeyword("no_tmp")))
+      list.noScratch = true;
     if (parser.parseOptionalAttrDict(attributes))
       return failure();
   } while (succeeded(parser.parseOptionalComma()));
@@ -109,26 +113,50 @@ static ParseResult parseOperandList(OpAsmParser &parser, OperandList &list, Name
   return parser.parseOptionalAttrDict(attributes);
 }
 
-static ParseResult parseClauses(OpAsmParser &parser, llvm::StringMap<std::pair<Unresolved, Type>> &clauses) {
-  for (const Clause &clause : kClauses) {
-    if (failed(parser.parseOptionalKeyword(clause.keyword)))
+/// `fp %f : T` behind the types of `ins`.
+static ParseResult parseClauses(OpAsmParser &parser, const TileOpSpec &spec, NamedOperands &clauses) {
+  for (const OperandSpec &operand : spec.operands) {
+    if (!*operand.clause || failed(parser.parseOptionalKeyword(operand.clause)))
       continue;
-    auto &entry = clauses[clause.operand];
+    auto &entry = clauses[operand.name];
     if (parser.parseOperand(entry.first) || parser.parseColonType(entry.second))
       return failure();
   }
   return success();
 }
 
+/// `name = %v : T` or `name = attribute` behind everything else.
+static ParseResult parseTrailing(OpAsmParser &parser, const TileOpSpec &spec, NamedOperands &clauses,
+                                 NamedAttrList &attributes) {
+  for (const char *name : spec.trailing) {
+    if (failed(parser.parseOptionalKeyword(name)))
+      continue;
+    if (parser.parseEqual())
+      return failure();
+    Attribute attribute;
+    auto &&isOperand = llvm::any_of(spec.operands, [&](const OperandSpec &o) { return StringRef(o.name) == name; });
+    if (isOperand) {
+      auto &entry = clauses[name];
+      if (parser.parseOperand(entry.first) || parser.parseColonType(entry.second))
+        return failure();
+    } else {
+      if (parser.parseAttribute(attribute))
+        return failure();
+      attributes.append(name, attribute);
+    }
+  }
+  return success();
+}
+
 static ParseResult normalizeAttributes(OpAsmParser &parser, SMLoc at, NamedAttrList &attributes) {
-  for (const Clause &alias : kAttributeAliases) {
-    Attribute value = attributes.get(alias.keyword);
+  for (const Alias &alias : kAttributeAliases) {
+    Attribute value = attributes.get(alias.written);
     if (!value)
       continue;
-    if (attributes.get(alias.operand))
-      return parser.emitError(at) << "'" << alias.keyword << "' and '" << alias.operand << "' are the same attribute";
-    attributes.erase(alias.keyword);
-    attributes.set(alias.operand, value);
+    if (attributes.get(alias.meant))
+      return parser.emitError(at) << "'" << alias.written << "' and '" << alias.meant << "' are the same attribute";
+    attributes.erase(alias.written);
+    attributes.set(alias.meant, value);
   }
   std::optional<NamedAttribute> twice = attributes.findDuplicate();
   if (twice)
@@ -138,16 +166,17 @@ static ParseResult normalizeAttributes(OpAsmParser &parser, SMLoc at, NamedAttrL
 
 /// Operand counts in spec order, and the operands in the order in which the operation holds them.
 static ParseResult resolve(OpAsmParser &parser, OperationState &result, const TileOpSpec &spec, SMLoc at,
-                           OperandList lists[2], llvm::StringMap<std::pair<Unresolved, Type>> &clauses) {
+                           OperandList lists[2], NamedOperands &clauses) {
   llvm::StringMap<std::pair<ArrayRef<Unresolved>, ArrayRef<Type>>> found;
   for (bool outs : {false, true}) {
     SmallVector<const OperandSpec *> specs;
     for (const OperandSpec &operand : spec.operands)
-      if (operand.isOut == outs && !clauses.contains(operand.name))
+      if (operand.isOut == outs && !clauses.contains(operand.name) &&
+          !(lists[outs].noScratch && StringRef(operand.name) == "tmp"))
         specs.push_back(&operand);
     SmallVector<int32_t> counts;
     if (!assign(specs, lists[outs].types, counts))
-      return parser.emitError(at) << "'" << result.name << "' op expected " << (outs ? "outs(" : "ins(")
+      return parser.emitError(at) << "expected " << (outs ? "outs(" : "ins(")
                                   << describe(specs) << "), found " << lists[outs].types.size() << " operands of types ("
                                   << lists[outs].types << ")";
     size_t next = 0;
@@ -173,10 +202,10 @@ static ParseResult resolve(OpAsmParser &parser, OperationState &result, const Ti
 
 ParseResult pto::parseTileOp(OpAsmParser &parser, OperationState &result, const TileOpSpec &spec) {
   OperandList lists[2];
-  llvm::StringMap<std::pair<Unresolved, Type>> clauses;
+  NamedOperands clauses;
   SMLoc at = parser.getCurrentLocation();
   if (parser.parseKeyword("ins") || parser.parseLParen() || parseOperandList(parser, lists[0], result.attributes) ||
-      parseClauses(parser, clauses) || parser.parseRParen())
+      parseClauses(parser, spec, clauses) || parser.parseRParen())
     return failure();
   bool hasOuts = llvm::any_of(spec.operands, [](const OperandSpec &operand) { return operand.isOut; });
   if (hasOuts) {
@@ -187,7 +216,8 @@ ParseResult pto::parseTileOp(OpAsmParser &parser, OperationState &result, const 
     if (parser.parseColonTypeList(result.types))
       return failure();
   }
-  if (parser.parseOptionalAttrDict(result.attributes) || normalizeAttributes(parser, at, result.attributes))
+  if (parser.parseOptionalAttrDict(result.attributes) || parseTrailing(parser, spec, clauses, result.attributes) ||
+      normalizeAttributes(parser, at, result.attributes))
     return failure();
   return resolve(parser, result, spec, at, lists, clauses);
 }
@@ -199,6 +229,7 @@ static void printValues(OpAsmPrinter &printer, ArrayRef<Value> values) {
 void pto::printTileOp(OpAsmPrinter &printer, Operation *op, const TileOpSpec &spec, DictionaryAttr defaults) {
   SmallVector<Value> lists[2];
   SmallVector<std::pair<StringRef, Value>> clauses;
+  llvm::StringMap<Value> trailing;
   ArrayRef<int32_t> segments;
   if (spec.hasSegments)
     segments = cast<DenseI32ArrayAttr>(op->getAttr("operandSegmentSizes")).asArrayRef();
@@ -208,12 +239,12 @@ void pto::printTileOp(OpAsmPrinter &printer, Operation *op, const TileOpSpec &sp
     int64_t count = spec.hasSegments         ? segments[index]
                     : operand.arity == '1' ? 1
                                            : int64_t(op->getNumOperands()) - fixed;
-    const Clause *clause = llvm::find_if(kClauses, [&](const Clause &c) { return StringRef(c.operand) == operand.name; });
-    // `pre_quant` is a plain operand where the operation has no `fp` clause spelling of it.
-    bool asClause = clause != std::end(kClauses) && StringRef(operand.name) == "fp";
+    bool isTrailing = llvm::is_contained(spec.trailing, StringRef(operand.name));
     for (Value value : op->getOperands().slice(next, count)) {
-      if (asClause)
-        clauses.push_back({clause->keyword, value});
+      if (isTrailing)
+        trailing[operand.name] = value;
+      else if (*operand.clause)
+        clauses.push_back({operand.clause, value});
       else
         lists[operand.isOut].push_back(value);
     }
@@ -222,7 +253,7 @@ void pto::printTileOp(OpAsmPrinter &printer, Operation *op, const TileOpSpec &sp
 
   SmallVector<NamedAttribute> attributes;
   for (NamedAttribute attribute : op->getAttrDictionary())
-    if (attribute.getName() != "operandSegmentSizes" &&
+    if (attribute.getName() != "operandSegmentSizes" && !llvm::is_contained(spec.trailing, attribute.getName()) &&
         (!defaults || defaults.get(attribute.getName()) != attribute.getValue()))
       attributes.push_back(attribute);
 
@@ -248,4 +279,11 @@ void pto::printTileOp(OpAsmPrinter &printer, Operation *op, const TileOpSpec &sp
   }
   if (!spec.attrsInside)
     printer.printOptionalAttrDict(attributes);
+  for (const char *name : spec.trailing) {
+    Attribute attribute = op->getAttr(name);
+    if (Value value = trailing.lookup(name))
+      printer << ' ' << name << " = " << value << " : " << value.getType();
+    else if (attribute && (!defaults || defaults.get(name) != attribute))
+      printer << ' ' << name << " = " << attribute;
+  }
 }

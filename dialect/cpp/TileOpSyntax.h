@@ -11,6 +11,7 @@ struct OperandSpec {
   const char *kind;  ///< what types it takes: tile, view, memory, ptr, scalar, int, index, pipe, any
   char arity;        ///< '1' one, '?' none or one, '*' any number
   bool isOut;        ///< stands in `outs`
+  const char *clause;  ///< written by this keyword behind the types of `ins`; empty: a plain operand
 };
 
 /// The spelling of an operation.
@@ -18,6 +19,7 @@ struct TileOpSpec {
   llvm::ArrayRef<OperandSpec> operands;  ///< in the order in which the operation holds them
   bool hasSegments;                      ///< carries `operandSegmentSizes`
   bool attrsInside;                      ///< prints its attributes inside `ins`
+  llvm::ArrayRef<const char *> trailing; ///< operands and attributes written by name behind everything else
 };
 
 mlir::ParseResult parseTileOp(mlir::OpAsmParser &parser, mlir::OperationState &result, const TileOpSpec &spec);

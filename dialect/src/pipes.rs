@@ -103,8 +103,12 @@ fn by_rule(rule: &str, op: Op, legality: Legality) -> Pipe {
             Some(Space::Mat) => Pipe::Mte2,
             _ => Pipe::V,
         },
-        "tci" => match (legality, op.operand("tmp")) {
-            (Legality::A3, None) => Pipe::S,
+        "tci" => match op.operand("tmp") {
+            None => Pipe::S,
+            Some(_) => Pipe::V,
+        },
+        "tscatter" => match (legality, op.operand("indexes")) {
+            (Legality::A3, Some(_)) => Pipe::All,
             _ => Pipe::V,
         },
         "tpush" => match space_of(op, "tile") {

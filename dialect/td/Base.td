@@ -116,6 +116,10 @@ class TileOp<string mnemonic, string call, dag args, list<Trait> traits = []> : 
   let syntax = "dps";
   string outs = "dst";
   bit attrsInside = 0;
+  // Operands written by a keyword inside `ins`, behind the types: "fp=fp pre_quant=preQuantScalar".
+  string clauses = "";
+  // Operands and attributes written by their names behind everything else, in this order: "pad_mode pad_value".
+  string trailing = "";
   let pipe = "PIPE_V";
   let hasCustomAssemblyFormat = 1;
 }

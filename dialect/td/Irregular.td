@@ -15,8 +15,8 @@ include "Enums.td"
 //   outs(%dst, %cdst : T, T) {cmpMode, offset}`; by mask `ins(%src, {maskPattern = ..., axis = "row"} : T)`; an older
 //   text has the axis behind the type: `ins(%src, {maskPattern = ...} : T, "row")`.
 def TGatherOp : TileOp<"tgather", "TGATHER($dst, $src, $indices, [$tmp|$indices])",
-    (ins TileIn:$src, TileOut:$dst, Optional<TileOut>:$cdst, Optional<TileIn>:$indices, Optional<TileTmp>:$tmp,
-         Optional<Scalar>:$kValue, OptionalAttr<PTO_MaskPatternAttr>:$maskPattern, OptionalAttr<StrAttr>:$axis,
+    (ins TileIn:$src, TileOut:$dst, Optional<TileOut>:$cdst, Optional<TileIn>:$indices, Optional<Scalar>:$kValue,
+         Optional<TileTmp>:$tmp, OptionalAttr<PTO_MaskPatternAttr>:$maskPattern, OptionalAttr<StrAttr>:$axis,
          OptionalAttr<PTO_CmpModeAttr>:$cmpMode, OptionalAttr<I32Attr>:$offset), [AttrSizedOperandSegments]> {
   let summary = "elements of src chosen by index, by comparison or by a mask";
   let outs = "dst cdst";
@@ -108,16 +108,15 @@ def TMrgSortOp : TileOp<"tmrgsort", "TMRGSORT($dst, $srcs, $blockLen)",
 // Sequences and patterns
 //===----------------------------------------------------------------------===//
 
-// The library's form without a scratch tile is a loop of scalar stores. A5's vector form does not use the scratch tile
-// it takes, so that dst stands there; on A2/A3 the scratch tile is always made.
-def TCIOp : TileOp<"tci", "TCI<@dst, [@tmp|@dst], %dst, $descending>($dst, $S, [$tmp|$dst])",
+// The library has two forms: without a scratch tile a loop of scalar stores, with one a vector operation. The author
+// chooses; no scratch is added, so that the pipe of the operation is the one that its text says.
+def TCIOp : TileOp<"tci", "TCI<@dst, [@tmp, ]%dst, $descending>($dst, $S[, $tmp])",
     (ins IntScalar:$S, Optional<TileTmp>:$tmp, TileOut:$dst, DefaultValuedAttr<BoolAttr, "false">:$descending)> {
   let summary = "S, S + 1, S + 2, ... or downwards";
   let a3 = "i16 i32";
   let a5 = "i16 i32";
   let rule = "vec row_major tci";
   let pipe = "tci";
-  let scratch = "tci";
 }
 def TTriOp : TileOp<"ttri", "TTRI<@dst, $upperOrLower>($dst, $diagonal)",
     (ins IntScalar:$diagonal, TileOut:$dst, DefaultValuedAttr<I32Attr, "0">:$upperOrLower)> {

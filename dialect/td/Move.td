@@ -17,6 +17,7 @@ def TLoadOp : TileOp<"tload", "TLOAD($dst, $src)",
          Optional<AnyValue>:$right_padding_num, Optional<AnyValue>:$init_condition, OptionalAttr<PTO_PadModeAttr>:$pad_mode,
          DefaultValuedAttr<BoolAttr, "false">:$init_out_buffer), [AttrSizedOperandSegments]> {
   let summary = "global memory to a tile";
+  let trailing = "pad_mode pad_value left_padding_num init_out_buffer right_padding_num init_condition";
   let a3 = "i8 i16 i32 i64 f16 bf16 f32";
   let a5 = "i8 i16 i32 i64 f16 bf16 f32 f8e4m3 f8e5m2 hif8 f4e2m1x2 f4e1m2x2 f8e8m0";
   let rule = "tload";
@@ -37,6 +38,7 @@ def TStoreOp : TileOp<"tstore", "TSTORE[<$stPhase>]($dst, $src[, $preQuantScalar
          DefaultValuedAttr<PTO_AtomicTypeAttr, "::pto::AtomicType::atomic_none">:$atomicType,
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::pto::ReluPreMode::no_relu">:$reluPreMode), [AttrSizedOperandSegments]> {
   let summary = "a tile to global memory";
+  let clauses = "fp=fp";
   let typed = "src";
   let a3 = "i8 i16 i32 i64 f16 bf16 f32";
   let a5 = "i8 i16 i32 i64 f16 bf16 f32 f8e4m3 f8e5m2 hif8 f4e2m1x2 f4e1m2x2 f8e8m0";
@@ -67,6 +69,7 @@ def TExtractOp : TileOp<"textract", "TEXTRACT($dst, $src, $indexRow, $indexCol)"
          Optional<I64Value>:$preQuantScalar, OptionalAttr<PTO_AccToVecModeAttr>:$accToVecMode,
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::pto::ReluPreMode::no_relu">:$reluPreMode), [AttrSizedOperandSegments]> {
   let summary = "the part of src that starts at (indexRow, indexCol)";
+  let clauses = "fp=fp";
   let a3 = "i8 i16 i32 f16 bf16 f32";
   let a5 = "i8 i16 i32 f16 bf16 f32 f8e4m3 f8e5m2 hif8 f4e2m1x2 f4e1m2x2 f8e8m0";
   let rule = "textract";
@@ -81,6 +84,7 @@ def TInsertOp : TileOp<"tinsert", "TINSERT($dst, $src, $indexRow, $indexCol)",
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::pto::ReluPreMode::no_relu">:$reluPreMode,
          OptionalAttr<PTO_TInsertModeAttr>:$tinsertMode), [AttrSizedOperandSegments]> {
   let summary = "writes src into dst at (indexRow, indexCol)";
+  let clauses = "fp=fp pre_quant=preQuantScalar";
   let a3 = "i8 i16 i32 f16 bf16 f32";
   let a5 = "i8 i16 i32 f16 bf16 f32 f8e4m3 f8e5m2 hif8 f4e2m1x2 f4e1m2x2 f8e8m0";
   let rule = "tinsert";

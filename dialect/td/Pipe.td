@@ -25,7 +25,7 @@ def ReserveBufferOp : PTO_Op<"reserve_buffer"> {
                        OptionalAttr<I32Attr>:$base);
   let results = (outs I32Value:$addr);
   let assemblyFormat = [{
-    `{` `name` `=` $name `,` `size` `=` $size `,` `location` `=` $space `,` `auto` `=` $autoAlloc
+    ` ` `{` `name` `=` $name `,` `size` `=` $size `,` `location` `=` $space `,` `auto` `=` $autoAlloc
         (`,` `base` `=` $base^)? `}` attr-dict `->` type($addr)
   }];
   let rule = "reserve_buffer";
@@ -35,7 +35,7 @@ def ImportReservedBufferOp : PTO_Op<"import_reserved_buffer"> {
   let summary = "the address of a buffer that the peer function reserves";
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$peer_func);
   let results = (outs I32Value:$addr);
-  let assemblyFormat = "`{` `name` `=` $name `,` `peer_func` `=` $peer_func `}` attr-dict `->` type($addr)";
+  let assemblyFormat = "` ` `{` `name` `=` $name `,` `peer_func` `=` $peer_func `}` attr-dict `->` type($addr)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -93,7 +93,7 @@ def InitializeL2G2LPipeOp : PTO_Op<"initialize_l2g2l_pipe", [AttrSizedOperandSeg
       OptionalAttr<I32Attr>:$flag_base, OptionalAttr<BoolAttr>:$nosplit);
   let results = (outs PipeRef:$pipe);
   let assemblyFormat = [{
-    `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size `,` `slot_num` `=` $slot_num
+    ` ` `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size `,` `slot_num` `=` $slot_num
         (`,` `local_slot_num` `=` $local_slot_num^)? (`,` `flag_base` `=` $flag_base^)? (`,` `nosplit` `=` $nosplit^)? `}`
     `(` $gm_addr `:` type($gm_addr) (`,` $local_addr^ `:` type($local_addr))?
         (`,` $peer_local_addr^ `:` type($peer_local_addr))? `)` attr-dict `->` type($pipe)
@@ -107,7 +107,7 @@ def InitializeL2LPipeOp : PTO_Op<"initialize_l2l_pipe"> {
       OptionalAttr<BoolAttr>:$nosplit);
   let results = (outs PipeRef:$pipe);
   let assemblyFormat = [{
-    `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size `,` `slot_num` `=` $slot_num
+    ` ` `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size `,` `slot_num` `=` $slot_num
         (`,` `flag_base` `=` $flag_base^)? (`,` `nosplit` `=` $nosplit^)? `}`
     `(` $local_addr `:` type($local_addr) (`,` $peer_local_addr^ `:` type($peer_local_addr))? `)` attr-dict `->` type($pipe)
   }];

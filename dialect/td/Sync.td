@@ -76,7 +76,7 @@ def GetSubBlockNumOp : CoreQueryOp<"get_subblock_num", "get_subblockdim">;
 def FlushScalarStoresOp : PTO_Op<"flush_scalar_stores"> {
   let summary = "makes scalar stores to global memory visible to others";
   let assemblyFormat = "attr-dict";
-  let cpp = "pipe_barrier(PIPE_ALL); dcci((__gm__ void*)0, cache_line_t::ENTIRE_DATA_CACHE); dsb((mem_dsb_t)0)";
+  let cpp = "dcci((__gm__ void*)0, cache_line_t::ENTIRE_DATA_CACHE); dsb((mem_dsb_t)0)";
 }
 
 def SetFftsOp : PTO_Op<"set_ffts"> {

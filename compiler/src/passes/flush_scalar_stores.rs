@@ -4,7 +4,8 @@
 
 use crate::ir;
 use melior::ir::{BlockLike, OperationRef, RegionLike, operation::{OperationBuilder, OperationLike}};
-use pto_dialect::{Op, device::Device, edit};
+use super::insert_sync;
+use pto_dialect::{Op, Pipe, device::Device, edit};
 
 /// Runs the pass on a module.
 pub fn run(module: OperationRef, _device: &Device) -> bool {
@@ -12,6 +13,10 @@ pub fn run(module: OperationRef, _device: &Device) -> bool {
         let stores = ir::walk(function).into_iter().filter_map(Op::of).any(|op| op.is("store_scalar"));
         let block = function.region(0).ok().and_then(|r| r.first_block());
         if let (true, Some(last)) = (stores, block.and_then(|b| b.terminator())) {
+            let drained = last.previous_in_block().and_then(Op::of);
+            if !drained.is_some_and(|op| op.is("barrier") && op.enum_text("pipe") == Some("PIPE_ALL")) {
+                insert_sync::barrier_before(last, Pipe::All);
+            }
             let flush = OperationBuilder::new("pto.flush_scalar_stores", last.location()).build();
             edit::insert_before(last, flush.expect("the operation is complete"));
         }

@@ -87,6 +87,11 @@ impl InsertSync<'_> {
                 if known.is("barrier") && known.enum_text("pipe") == Some("PIPE_ALL") {
                     return self.pending.clear();
                 }
+                if known.is("tfree") {
+                    // The slot goes back to its producer: whoever still reads a popped tile must be done.
+                    let slots = [Space::Vec, Space::Mat].map(|space| Pending { pipe: Pipe::All, place: Place { space, range: None }, writes: true, drained: false });
+                    return self.access(op, Pipe::All, slots.to_vec());
+                }
                 if let Some(pipe) = pipe_of(known, self.device.legality) {
                     let touched = accesses(known).into_iter().map(|a| Pending { pipe, place: place_of(a.value), writes: a.writes, drained: false });
                     self.access(op, pipe, touched.collect());
@@ -98,6 +103,14 @@ impl InsertSync<'_> {
     /// What runs several times starts after a full barrier each time.
     fn repeated(&mut self, op: OperationRef) {
         if !self.uses_pipes(op) {
+            return;
+        }
+        if let Some(pipe) = self.only_pipe(op).filter(|&p| self.in_order(p) && self.pending.iter().all(|a| a.pipe == p)) {
+            // One pipe that keeps its own order: nothing to wait for, on any trip.
+            for block in ir::blocks(op) {
+                self.block(block);
+            }
+            debug_assert!(self.pending.iter().all(|a| a.pipe == pipe));
             return;
         }
         let mut after = self.pending.clone();
@@ -134,6 +147,22 @@ impl InsertSync<'_> {
         }
     }
 
+    /// The pipe of everything inside an operation, where it is one.
+    fn only_pipe(&self, root: OperationRef) -> Option<Pipe> {
+        let mut only = None;
+        for op in ir::walk(root) {
+            if op_name(op) == "func.call" {
+                return None;
+            }
+            let Some(pipe) = Op::of(op).and_then(|op| pipe_of(op, self.device.legality)) else { continue };
+            if only.is_some_and(|known| known != pipe) {
+                return None;
+            }
+            only = Some(pipe);
+        }
+        only
+    }
+
     fn uses_pipes(&self, root: OperationRef) -> bool {
         ir::walk(root).into_iter().any(|op| {
             op_name(op) == "func.call" || Op::of(op).and_then(|op| pipe_of(op, self.device.legality)).is_some()
@@ -168,7 +197,8 @@ impl InsertSync<'_> {
     }
 }
 
-fn barrier_before(op: OperationRef, pipe: Pipe) {
+/// Puts a barrier before an operation.
+pub fn barrier_before(op: OperationRef, pipe: Pipe) {
     let context = pto_dialect::context_of(op);
     let attribute = enum_attr(context, "Pipe", pipe.name()).expect("every pipe is a case");
     let location = melior::ir::Location::unknown(context);

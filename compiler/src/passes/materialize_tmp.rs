@@ -139,10 +139,6 @@ fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
             let total: i64 = sources.iter().filter_map(|&v| Tile::of_value(v)).map(|t| t.cols).sum();
             (sources.len() > 1).then(|| Need { rows: 1, cols: total.max(dst.0.cols), ..like(dst) })
         }
-        "tci" => {
-            let cols = if bytes(dst.0.element) == 2 { 448 } else { 192 };
-            Some(Need { rows: 1, cols, valid: None, element: Element::F32, ty: Type::float32(context) })
-        }
         "tquant" => {
             let tile = of("src")?.0;
             Some(Need { element: Element::F32, ty: Type::float32(context), ..like((tile, Type::float32(context))) })

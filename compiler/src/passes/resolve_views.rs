@@ -23,7 +23,7 @@ pub fn run(module: OperationRef, device: &Device) -> bool {
                 _ => {}
             }
         }
-        erase_multi_tiles(function);
+        erase_unused(function);
     }
     true
 }
@@ -77,9 +77,11 @@ pub fn slot_stride(tile: &Tile, device: &Device) -> u64 {
     tile.footprint_bytes().next_multiple_of(align)
 }
 
-fn erase_multi_tiles(function: OperationRef) {
-    for op in ir::walk(function).into_iter().filter_map(Op::of) {
-        if op.is("alloc_multi_tile") && op.result().is_some_and(edit::is_unused) {
+/// Tiles and windows that nobody uses, users before what they use.
+fn erase_unused(function: OperationRef) {
+    for op in ir::walk(function).into_iter().rev().filter_map(Op::of) {
+        let names_a_tile = matches!(op.mnemonic(), "alloc_tile" | "alloc_multi_tile" | "subview" | "bitcast" | "treshape");
+        if names_a_tile && op.result().is_some_and(edit::is_unused) {
             edit::erase(op.raw);
         }
     }

@@ -69,6 +69,10 @@ fn root<'c, 'a>(op: Op<'c, 'a>, device: &Device) -> Option<Root<'c, 'a>> {
         None => Tile::of_value(value).map(|tile| (tile, tile.footprint_bytes()))?,
     };
     let given = op.operand("addr");
+    // A tile that nobody uses needs no bytes; `pto-resolve-views` drops it.
+    if given.is_none() && edit::is_unused(value) {
+        return None;
+    }
     let addr = given.and_then(constant_int).and_then(|a| u64::try_from(a).ok());
     if given.is_some() && addr.is_none() {
         return None;
