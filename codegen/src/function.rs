@@ -166,7 +166,8 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
         let lane = has(function, "pto.first_lane_only");
         self.emit_guarded(kind, lane, block);
         if let Some(last) = block.terminator() {
-            let value = last.operand(0).ok().map(|v| self.argument(v));
+            let returned = if last.operand_count() > 0 { last.operand(0).ok() } else { None };
+            let value = returned.map(|v| self.argument(v));
             self.line(value.map_or("return;".to_owned(), |v| format!("return {v};")));
         }
         self.indent -= 1;
@@ -412,8 +413,9 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         let Some(callee) = callee else { return false };
         let arguments: Vec<String> = op.operands().map(|v| self.call_argument(op, v)).collect();
         let call = format!("{callee}({})", arguments.join(", "));
-        match op.result(0).map(Value::from) {
-            Ok(result) if !edit::is_unused(result) => self.declare_scalar(result, &call),
+        let result = op.results().next().map(Value::from);
+        match result {
+            Some(result) if !edit::is_unused(result) => self.declare_scalar(result, &call),
             _ => self.line(format!("{call};")),
         }
         true

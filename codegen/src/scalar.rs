@@ -5,7 +5,7 @@
 
 use crate::{expression::Expression as E, function::Body};
 use melior::ir::{
-    Attribute, OperationRef, Value, ValueLike,
+    Attribute, AttributeLike, OperationRef, Value, ValueLike,
     attribute::{BoolAttribute, FloatAttribute, IntegerAttribute},
     operation::OperationLike,
 };
@@ -228,11 +228,11 @@ fn conversion(name: &str, from: Element, to: Element, value: &E) -> Option<E> {
 
 /// A literal.
 pub fn constant(value: Attribute, element: Element) -> Option<E> {
-    if let Ok(boolean) = BoolAttribute::try_from(value) {
-        return Some(E::atom(boolean.value().to_string()));
+    if value.is_bool() {
+        return BoolAttribute::try_from(value).ok().map(|b| E::atom(b.value().to_string()));
     }
-    if let Ok(integer) = IntegerAttribute::try_from(value) {
-        return Some(E::integer(integer.value()));
+    if value.is_integer() {
+        return IntegerAttribute::try_from(value).ok().map(|i| E::integer(i.value()));
     }
     FloatAttribute::try_from(value).ok().map(|f| float_literal(f.value(), element))
 }

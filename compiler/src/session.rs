@@ -279,7 +279,7 @@ fn set_target<'c>(context: &'c Context, module: &Module<'c>, device: &Device) {
 fn check_before(root: OperationRef, options: &CompileOptions) -> Option<()> {
     let mut ok = true;
     for op in ir::walk(root) {
-        if op_name(op) == "scf.for" && op.operand(2).ok().and_then(constant_int).is_some_and(|step| step <= 0) {
+        if op_name(op) == "scf.for" && op.operand_count() > 2 && op.operand(2).ok().and_then(constant_int).is_some_and(|step| step <= 0) {
             diagnostics::error(op.location(), "PTO-0308", "'scf.for' op constant step operand must be positive").emit();
             ok = false;
         }

@@ -62,7 +62,8 @@ const TABLE: &[(Element, &str, &str, u64)] = &[
 impl Element {
     /// The element type behind an MLIR type, if it is one.
     pub fn of(ty: Type) -> Option<Self> {
-        if let Ok(integer) = IntegerType::try_from(ty) {
+        if ty.is_integer() {
+            let integer = IntegerType::try_from(ty).ok()?;
             let unsigned = integer.is_unsigned();
             return match (integer.width(), unsigned) {
                 (1, _) => Some(Self::I1),

@@ -24,8 +24,11 @@ pub struct Op<'c, 'a> {
 impl<'c, 'a> Op<'c, 'a> {
     /// The operation with its facts, if it belongs to the dialect.
     pub fn of(raw: OperationRef<'c, 'a>) -> Option<Self> {
-        let name = raw.name();
-        facts_by_name(name.as_string_ref().as_str().ok()?).map(|facts| Self { raw, facts })
+        let name = op_name(raw);
+        if !name.starts_with("pto.") {
+            return None;
+        }
+        facts_by_name(name).map(|facts| Self { raw, facts })
     }
 
     /// The operation that defines a value, if it is one of ours.
@@ -82,7 +85,8 @@ impl<'c, 'a> Op<'c, 'a> {
 
     /// The operation's first result.
     pub fn result(&self) -> Option<Value<'c, 'a>> {
-        self.raw.result(0).ok().map(Into::into)
+        // Asking melior for a result that is not there prints the whole operation into the error.
+        (self.raw.result_count() > 0).then(|| self.raw.result(0).ok().map(Into::into)).flatten()
     }
 
     /// An attribute, if present.
@@ -165,14 +169,14 @@ pub fn enum_attr<'c>(context: &'c melior::Context, name: &str, case: &str) -> Op
 /// The value of an integer constant (`arith.constant`), if the value is one.
 pub fn constant_int(value: Value) -> Option<i64> {
     let op = defining_op(value)?;
-    if op.name().as_string_ref().as_str() != Ok("arith.constant") {
+    if op_name(op) != "arith.constant" {
         return None;
     }
     let attribute = attribute(op, "value")?;
-    if let Ok(boolean) = BoolAttribute::try_from(attribute) {
-        return Some(i64::from(boolean.value()));
+    if attribute.is_bool() {
+        return BoolAttribute::try_from(attribute).ok().map(|a| i64::from(a.value()));
     }
-    IntegerAttribute::try_from(attribute).ok().map(|a| a.value())
+    attribute.is_integer().then(|| IntegerAttribute::try_from(attribute).ok().map(|a| a.value())).flatten()
 }
 
 /// Whether an operation has no effects, so that it may be dropped or moved when its results allow it.

@@ -13,7 +13,9 @@ pub fn run(module: OperationRef, _device: &Device) -> bool {
         let stores = ir::walk(function).into_iter().filter_map(Op::of).any(|op| op.is("store_scalar"));
         let block = function.region(0).ok().and_then(|r| r.first_block());
         if let (true, Some(last)) = (stores, block.and_then(|b| b.terminator())) {
-            let drained = last.previous_in_block().and_then(Op::of);
+            // melior cannot step backwards.
+            let ops = block.map(ir::operations).unwrap_or_default();
+            let drained = ops.len().checked_sub(2).and_then(|i| Op::of(ops[i]));
             if !drained.is_some_and(|op| op.is("barrier") && op.enum_text("pipe") == Some("PIPE_ALL")) {
                 insert_sync::barrier_before(last, Pipe::All);
             }
