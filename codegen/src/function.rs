@@ -615,6 +615,14 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         name
     }
 
+    /// `T name = text;` for a value that calls may change through; false when its type has no C++ form.
+    pub fn declare_variable(&mut self, value: Value<'c, 'a>, text: &str) -> bool {
+        let Some(ty) = cpp_type(value.r#type()) else { return false };
+        let name = self.declare_name(value, "chosen");
+        self.line(format!("{ty} {name} = {text};"));
+        true
+    }
+
     /// `const T name = text;`
     pub fn declare_scalar(&mut self, value: Value<'c, 'a>, text: &str) {
         let ty = cpp_type(value.r#type()).unwrap_or_else(|| "auto".to_owned());

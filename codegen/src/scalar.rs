@@ -50,8 +50,8 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     /// Prints or binds an `arith` operation; false when it is not known.
     pub fn emit_arith(&mut self, op: OperationRef<'c, 'a>) -> bool {
         let Ok(result) = op.result(0).map(Value::from) else { return false };
-        let Some(element) = Element::of(result.r#type()) else { return false };
         let name = op_name(op).strip_prefix("arith.").unwrap_or_default();
+        let Some(element) = Element::of(result.r#type()) else { return name == "select" && self.emit_select(op, result) };
         if name == "constant" {
             let literal = attribute(op, "value").and_then(|value| constant(value, element));
             return literal.inspect(|l| self.bind(result, l.clone())).is_some();
@@ -97,6 +97,12 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
                 conversion(name, source, element, &value)
             }
         }
+    }
+
+    /// `select` between tiles or pointers: a variable, since calls take references.
+    fn emit_select(&mut self, op: OperationRef<'c, 'a>, result: Value<'c, 'a>) -> bool {
+        let [c, a, b] = [0, 1, 2].map(|i| self.operand_expression(op, i));
+        self.declare_variable(result, &format!("{} ? {} : {}", c.operand(), a.operand(), b.operand()))
     }
 
     fn operand_expression(&mut self, op: OperationRef<'c, 'a>, index: usize) -> E {

@@ -81,7 +81,7 @@ pub fn kernel_kind<'c>(function: OperationRef<'c, '_>) -> Option<&'c str> {
 
 /// What messages call a value: `%acc`, or its type's role when it has no name.
 pub fn label(value: Value) -> String {
-    name_of_value(value).map_or_else(|| "an unnamed value".to_owned(), |name| format!("%{name}"))
+    name_of_value(value).map_or_else(|| "<unnamed>".to_owned(), |name| format!("%{name}"))
 }
 
 /// The function that an operation stands in.

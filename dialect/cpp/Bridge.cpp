@@ -141,8 +141,9 @@ MlirModule ptoParse(MlirContext context, MlirStringRef text, MlirStringRef file,
   sources->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(unwrap(text), unwrap(file)), llvm::SMLoc());
   AsmParserState state;
   Block block;
-  if (failed(parseAsmSourceFile(*sources, &block, ParserConfig(ctx), &state)))
+  if (failed(parseAsmSourceFile(*sources, &block, ParserConfig(ctx, /*verifyAfterParse=*/false), &state)))
     return {nullptr};
+  // Before verification, so that its messages have the names.
   keepNames(state);
   OwningOpRef<ModuleOp> module;
   if (llvm::hasSingleElement(block) && isa<ModuleOp>(block.front())) {

@@ -14,9 +14,14 @@ pub fn registry() -> DialectRegistry {
     for handle in [DialectHandle::func(), DialectHandle::arith(), DialectHandle::scf()] {
         handle.insert_dialect(&registry);
     }
-    // SAFETY: the handle is a static object of the linked dialect.
-    unsafe { DialectHandle::from_raw(ffi::mlirGetDialectHandle__pto__()) }.insert_dialect(&registry);
+    handle().insert_dialect(&registry);
     registry
+}
+
+/// The PTO dialect's own handle.
+pub fn handle() -> DialectHandle {
+    // SAFETY: the handle is a static object of the linked dialect.
+    unsafe { DialectHandle::from_raw(ffi::mlirGetDialectHandle__pto__()) }
 }
 
 /// A context without threads of its own (parallelism is across files) and with all dialects loaded.

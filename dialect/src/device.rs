@@ -15,6 +15,15 @@ pub enum Legality {
     A5,
 }
 
+/// In which order the boxes of a tile follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum BlockOrder {
+    RowMajor,
+    ColMajor,
+}
+
 /// Bytes that our own placement leaves free at the top of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Reserve {
@@ -69,6 +78,7 @@ struct TargetRow {
     legality: Legality,
     define: String,
     codegen: bool,
+    left_blocks: Option<BlockOrder>,
     align: u64,
     capacity: BTreeMap<String, u64>,
     #[serde(default)]
@@ -130,6 +140,14 @@ pub enum DeviceError {
         /// What there is.
         known: String,
     },
+    /// No such memory space.
+    #[error("unknown memory space '{name}'; expected one of {known}")]
+    UnknownSpace {
+        /// What was given.
+        name: String,
+        /// What there is.
+        known: String,
+    },
     /// The text after `-D` or `--reserve=` does not read as expected.
     #[error("cannot read '{text}'; expected {expected}")]
     Malformed {
@@ -183,6 +201,8 @@ pub struct Device {
     pub legality: Legality,
     /// Whether C++ can be emitted for it.
     pub codegen: bool,
+    /// The block layout of left tiles that its library takes; `None`: what the text says.
+    pub left_blocks: Option<BlockOrder>,
     /// Limits, where known.
     pub limits: Option<Limits>,
     /// Synchronisation.
@@ -220,6 +240,7 @@ impl Device {
             define: row.define.clone(),
             legality: row.legality,
             codegen: row.codegen,
+            left_blocks: row.left_blocks,
             limits: row.limits.clone(),
             sync: row.sync.clone(),
             compiler: row.compiler.clone(),
@@ -281,7 +302,11 @@ impl Device {
         let malformed = || DeviceError::Malformed { text: text.to_owned(), expected: EXPECTED };
         let (space, bytes) = text.split_once(':').ok_or_else(malformed)?;
         let bytes = parse_bytes(bytes).ok_or_else(malformed)?;
-        let memory = self.memories.iter_mut().find(|m| m.space.name() == space).ok_or_else(malformed)?;
+        let known: Vec<&str> = Space::ON_CHIP.iter().map(|s| s.name()).collect();
+        let memory = self.memories.iter_mut().find(|m| m.space.name() == space).ok_or_else(|| DeviceError::UnknownSpace {
+            name: space.to_owned(),
+            known: known.join(", "),
+        })?;
         memory.reserve = (bytes > 0).then(|| Reserve { bytes, reason: "asked for on the command line".to_owned() });
         Ok(())
     }

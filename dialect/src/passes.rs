@@ -2,6 +2,7 @@
 
 use crate::{diagnostics, ffi};
 use melior::{
+    dialect::DialectHandle,
     ir::{OperationRef, operation::OperationLike, r#type::TypeId},
     pass::{ExternalPass, Pass, create_external},
 };
@@ -26,7 +27,9 @@ where
             pass.signal_failure();
         }
     };
-    create_external(body, TypeId::create(id), argument, argument, description, "builtin.module", &[])
+    // Passes make constants and arithmetic for addresses.
+    let dialects = [DialectHandle::arith(), crate::context::handle()];
+    create_external(body, TypeId::create(id), argument, argument, description, "builtin.module", &dialects)
 }
 
 /// Makes a pass known by its argument, for `--pass-pipeline`. Call it once per pass and process.

@@ -179,7 +179,7 @@ def TPartArgMinOp : PartialArgOp<"tpartargmin", "TPARTARGMIN">;
 
 // spelling: tmp stands in `outs`: `ins(%src, %fp, %offset : T, T, T) outs(%dst, %tmp : T, T) {quant_type = ...}`.
 def TQuantOp : TileOp<"tquant", "TQUANT<$quant_type>($dst, $src, $fp[, $tmp][, &$offset])",
-    (ins TileIn:$src, TileIn:$fp, Optional<TileIn>:$offset, Optional<TileTmp>:$tmp, TileOut:$dst,
+    (ins TileIn:$src, TileIn:$fp, Optional<TileIn>:$offset, TileOut:$dst, Optional<TileTmp>:$tmp,
          PTO_QuantTypeAttr:$quant_type), [AttrSizedOperandSegments]> {
   let summary = "f32 to 8-bit integers";
   let outs = "dst tmp";

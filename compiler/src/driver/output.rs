@@ -18,6 +18,12 @@ pub fn write(path: &str, text: &str) -> io::Result<()> {
         return std::fs::write(target, text);
     }
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no folder '{}'", folder.display())));
+    }
+    if target.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
     let mut file = tempfile::Builder::new().prefix(".ptoc-").tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     make_readable(file.as_file());

@@ -128,7 +128,8 @@ fn help() -> String {
     for (name, takes, usage) in OPTIONS.iter().filter(|o| o.2 != Use::Refused) {
         let value = if *takes == Takes::Value { "=<value>" } else { "" };
         let note = if *usage == Use::Accepted { "  (accepted, without effect)" } else { "" };
-        text.push_str(&format!("  --{name}{value}{note}\n"));
+        let dashes = if name.len() == 1 { "-" } else { "--" };
+        text.push_str(&format!("  {dashes}{name}{value}{note}\n"));
     }
     text + "  -DPTO_<MEMORY>_SIZE_BYTES=<bytes>, -DPTO_<MEMORY>_ALIGN_BYTES=<bytes>\n  --reserve=<space>:<bytes>\n  --help, --version\n"
 }
@@ -261,7 +262,7 @@ fn level(line: &CommandLine) -> Result<Level, String> {
 
 fn run(line: &CommandLine) -> Result<i32, String> {
     let input = line.input.as_deref().unwrap_or("-");
-    let text = output::read(input).map_err(|error| format!("Error: Could not open input file: {error}"))?;
+    let text = output::read(input).map_err(|error| format!("Error: Could not open input file: {input}: {error}"))?;
     let options = options(line)?;
     let file = if input == "-" { "<stdin>" } else { input };
     let outcome = compile(&text, file, &options);
@@ -272,7 +273,7 @@ fn run(line: &CommandLine) -> Result<i32, String> {
     match &outcome.text {
         Some(product) => {
             let target = line.value("o").unwrap_or("-");
-            output::write(target, product).map_err(|error| error.to_string())?;
+            output::write(target, product).map_err(|error| format!("Error: Could not write '{target}': {error}"))?;
             Ok(0)
         }
         None => {

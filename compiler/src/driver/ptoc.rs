@@ -8,6 +8,7 @@ use crate::{
 };
 use clap::{Parser, ValueEnum};
 use pto_codegen::device_compiler::{self, KernelKind, Search};
+use pto_dialect::device::Device;
 use rayon::prelude::*;
 use std::{
     collections::BTreeMap,
@@ -16,7 +17,7 @@ use std::{
 
 /// Compiles PTO tile kernels to CANN C++ with every on-chip address placed and checked.
 #[derive(Parser, Debug)]
-#[command(name = "ptoc", version, about, max_term_width = 110)]
+#[command(name = "ptoc", version, about = "Compiles PTO tile kernels to CANN C++ with every on-chip address placed and checked", max_term_width = 110)]
 pub struct Arguments {
     /// Kernels (.pto); `-` reads standard input
     #[arg(required = true)]
@@ -179,6 +180,14 @@ fn run(arguments: &Arguments) -> i32 {
 }
 
 fn check_arguments(arguments: &Arguments) -> Result<(), String> {
+    let named = arguments.arch.as_deref().unwrap_or(crate::target::DEFAULT_TARGET);
+    let mut device = Device::by_name(named).map_err(|e| format!("--arch={named}: {e}"))?;
+    for define in &arguments.define {
+        device.apply_define(define).map_err(|e| format!("-D{define}: {e}"))?;
+    }
+    for reserve in &arguments.reserve {
+        device.apply_reserve(reserve).map_err(|e| format!("--reserve={reserve}: {e}"))?;
+    }
     for name in arguments.print_after.iter().filter(|n| *n != "all") {
         if !pipeline::pass_names().any(|known| known == name) {
             let known: Vec<&str> = pipeline::pass_names().collect();
@@ -260,7 +269,7 @@ fn reports(arguments: &Arguments, outcome: &Outcome, file: &str, messages: &mut 
 
 fn deliver(arguments: &Arguments, outcome: &Outcome, product: &str, target: &str, messages: &mut String) -> i32 {
     let result = match (arguments.emit, &outcome.device) {
-        (EmitKind::Obj, Some(device)) => object(arguments, device, product, target, messages),
+        (EmitKind::Obj, Some(device)) => object(arguments, device, product, target),
         _ => output::write(target, product).map_err(|error| format!("cannot write '{target}': {error}")),
     };
     match result {
@@ -272,7 +281,7 @@ fn deliver(arguments: &Arguments, outcome: &Outcome, product: &str, target: &str
     }
 }
 
-fn object(arguments: &Arguments, device: &pto_dialect::device::Device, cpp: &str, target: &str, messages: &mut String) -> Result<(), String> {
+fn object(arguments: &Arguments, device: &Device, cpp: &str, target: &str) -> Result<(), String> {
     let search = Search::from_environment();
     if !arguments.dry_run {
         return device_compiler::compile(cpp, device, &search, Path::new(target)).map_err(|e| e.to_string());
@@ -283,6 +292,5 @@ fn object(arguments: &Arguments, device: &pto_dialect::device::Device, cpp: &str
     let source = object.with_extension("cpp");
     let invocation = device_compiler::invocation(&program, device, KernelKind::of_text(cpp), &source, object, &search);
     let invocation = invocation.map_err(|e| e.to_string())?;
-    messages.push_str("");
     output::write("-", &format!("{invocation}\n")).map_err(|e| e.to_string())
 }

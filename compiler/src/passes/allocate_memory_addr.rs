@@ -218,6 +218,6 @@ impl Root<'_, '_> {
     }
 
     fn label(&self) -> String {
-        if self.name.is_empty() { "without a name".to_owned() } else { format!("%{}", self.name) }
+        if self.name.is_empty() { "<unnamed>".to_owned() } else { format!("%{}", self.name) }
     }
 }

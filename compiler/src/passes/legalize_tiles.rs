@@ -1,25 +1,22 @@
 //! `pto-legalize-tiles`: tile layouts and moves in the one form that a target's library accepts.
 //!
-//! On A5: a `left` tile is column-major in blocks whatever the text says (the library refuses the other), and a
-//! move between column-major vector tiles becomes the same move on their row-major views (the column-major one
-//! hangs some parts). On A2/A3 nothing changes.
+//! Where `toolchain.toml` states the block layout of `left` tiles, they get it whatever the text says (the library
+//! refuses the other); on A2/A3 the text stands. On A5 a move between column-major vector tiles becomes the same move
+//! on their row-major views (the column-major one hangs some parts).
 
 use crate::ir;
 use melior::ir::{OperationRef, Type, Value, ValueLike, operation::{OperationBuilder, OperationLike}};
-use pto_dialect::{BLayout, Op, SLayout, Space, Tile, device::{Device, Legality}, diagnostics, edit};
+use pto_dialect::{BLayout, Op, SLayout, Space, Tile, device::{BlockOrder, Device, Legality}, diagnostics, edit};
 
 /// Runs the pass on a module.
 pub fn run(module: OperationRef, device: &Device) -> bool {
-    if device.legality != Legality::A5 {
-        return true;
-    }
     let mut ok = true;
     for function in ir::functions(module) {
         for op in ir::walk(function) {
-            for result in op.results() {
-                left_in_columns(op, result.into());
+            if let Some(order) = device.left_blocks {
+                op.results().for_each(|result| lay_out_left(op, result.into(), order));
             }
-            if let Some(op) = Op::of(op).filter(|op| op.is("tmov")) {
+            if let Some(op) = Op::of(op).filter(|op| device.legality == Legality::A5 && op.is("tmov")) {
                 ok &= move_rows(op);
             }
         }
@@ -28,13 +25,17 @@ pub fn run(module: OperationRef, device: &Device) -> bool {
 }
 
 /// Gives a left tile the block layout that the target reads.
-fn left_in_columns(op: OperationRef, value: Value) {
+fn lay_out_left(op: OperationRef, value: Value, order: BlockOrder) {
     let Some(tile) = Tile::of_value(value) else { return };
-    if tile.space != Space::Left || tile.blayout == BLayout::ColMajor || tile.slayout != SLayout::RowMajor {
+    let blayout = match order {
+        BlockOrder::RowMajor => BLayout::RowMajor,
+        BlockOrder::ColMajor => BLayout::ColMajor,
+    };
+    if tile.space != Space::Left || tile.blayout == blayout || tile.slayout != SLayout::RowMajor {
         return;
     }
     let context = pto_dialect::context_of(op);
-    let ty = Tile { blayout: BLayout::ColMajor, ..tile }.to_type(context, edit::element_type(value.r#type()));
+    let ty = Tile { blayout, ..tile }.to_type(context, edit::element_type(value.r#type()));
     edit::set_type(value, ty);
 }
 

@@ -131,7 +131,7 @@ impl<'c, 'a> Arithmetic<'c, 'a> {
     }
 
     fn binary(&self, name: &str, a: Value<'c, 'a>, b: Value<'c, 'a>) -> Value<'c, 'a> {
-        self.insert(OperationBuilder::new(name, melior_unnamed(self.anchor)).add_operands(&[a, b]).add_results(&[self.i64()]))
+        self.insert(OperationBuilder::new(name, unnamed(self.anchor)).add_operands(&[a, b]).add_results(&[self.i64()]))
     }
 
     fn add(&self, a: Number<'c, 'a>, b: Number<'c, 'a>) -> Number<'c, 'a> {
@@ -147,7 +147,7 @@ impl<'c, 'a> Arithmetic<'c, 'a> {
         if let Some(constant) = constant_int(index) {
             return Number::Constant(constant.wrapping_mul(factor));
         }
-        let cast = OperationBuilder::new("arith.index_cast", melior_unnamed(self.anchor)).add_operands(&[index]).add_results(&[self.i64()]);
+        let cast = OperationBuilder::new("arith.index_cast", unnamed(self.anchor)).add_operands(&[index]).add_results(&[self.i64()]);
         let wide = self.insert(cast);
         if factor == 1 {
             return Number::Value(wide);
@@ -157,6 +157,6 @@ impl<'c, 'a> Arithmetic<'c, 'a> {
 }
 
 /// A location without the name of the tile, so that the arithmetic is written in place.
-fn melior_unnamed<'c>(op: OperationRef<'c, '_>) -> melior::ir::Location<'c> {
+fn unnamed<'c>(op: OperationRef<'c, '_>) -> melior::ir::Location<'c> {
     melior::ir::Location::unknown(pto_dialect::context_of(op))
 }

@@ -88,7 +88,7 @@ fn masked_extents(check: &mut Check, mask: &str, many: &Named, few: &Named) {
     };
     let axis = check.op.string("axis");
     let along_rows = match axis.as_deref() {
-        Some("row") => true,
+        Some("row") | None => true,
         Some("col") => false,
         other => {
             check.require(

@@ -207,8 +207,9 @@ fn extract_mat(subject: &mut Subject, src: &Named, dst: &Named) {
     }
     match dst.space {
         Space::Left => {
-            let holds = dst.slayout == SLayout::RowMajor;
-            subject.require(holds, LAYOUT, format_args!("{dst} in row_major boxes"), dst.layout_text());
+            // A2/A3 extracts into row_major blocks only; elsewhere `pto-legalize-tiles` has settled the blocks.
+            let holds = dst.slayout == SLayout::RowMajor && (!subject.is_a3() || dst.blayout == BLayout::RowMajor);
+            subject.require(holds, LAYOUT, format_args!("{dst} in row_major blocks of row_major boxes"), dst.layout_text());
         }
         Space::Right => {
             let expected = format_args!("{dst} in row_major blocks of col_major boxes");
