@@ -3,7 +3,7 @@
 use crate::{
     expression::Expression,
     module::{Options, Shared},
-    names::Names,
+    names::{Names, is_function_name},
     tile::tile_type,
     view::{ViewBinding, parameter_type},
 };
@@ -120,6 +120,10 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
             marker: std::marker::PhantomData,
         };
         let Some(ty) = signature(function) else { return };
+        let name = symbol(function);
+        if !is_function_name(&name) {
+            return body.fail(function, &format!("expected a name that C++ and the library leave free, found '{name}'"));
+        }
         let result = match ty.result_count() {
             0 => Some("void".to_owned()),
             1 => ty.result(0).ok().and_then(cpp_type),

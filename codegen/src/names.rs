@@ -12,7 +12,9 @@ const TAKEN: &[&str] = &[
     "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short", "signed",
     "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw",
     "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
-    "wchar_t", "while", "xor", "xor_eq", "half", "bfloat16_t", "pto", "std", "cce", "Tile", "GlobalTensor", "Shape",
+    "wchar_t", "while", "xor", "xor_eq", "half", "bfloat16_t", "pto", "std", "cce", "Tile", "TPipe", "ConvTile", "Event", "GlobalTensor", "TileSplitAxis", "RoundMode", "SaturationMode", "CmpMode",
+    "AtomicType", "ReluPreMode", "STPhase", "AccPhase", "AccToVecMode", "MaskPattern", "TFillPadMode", "SyncAllMode",
+    "SyncCoreType", "CompactMode", "cache_line_t", "mem_dsb_t", "Shape",
     "Stride", "Layout", "TileType", "BLayout", "SLayout", "PadValue", "Direction", "event_t", "pipe_t", "set_flag",
     "wait_flag", "pipe_barrier", "dcci", "dsb", "trap", "block_idx", "block_num", "get_block_idx", "get_block_num",
     "get_subblockid", "get_subblockdim", "AICORE", "main", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
@@ -64,6 +66,15 @@ fn identifier(wanted: &str) -> String {
     }
 }
 
+/// Whether a function may have this name in C++: it cannot be changed, since callers look for it.
+pub fn is_function_name(name: &str) -> bool {
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    // All-capital names are the library's instructions.
+    let capital = name.len() > 1 && !name.chars().any(|c| c.is_ascii_lowercase());
+    starts && plain && !capital && !TAKEN.contains(&name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,5 +90,7 @@ mod tests {
         assert_eq!(names.fresh("add"), "add_1");
         assert_eq!(names.fresh("__x-y"), "x_y");
         assert_eq!(names.fresh("PIPE_V"), "v_PIPE_V");
+        assert!(is_function_name("softmax_rows") && is_function_name("SpmdNormalize"));
+        assert!(!is_function_name("double") && !is_function_name("a.b") && !is_function_name("TLOAD"));
     }
 }

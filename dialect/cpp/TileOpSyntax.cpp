@@ -87,6 +87,20 @@ static std::string describe(ArrayRef<const OperandSpec *> specs) {
   return text;
 }
 
+/// `: T, T`; an older spelling of the masked forms has the axis behind the types: `: T, "row"`.
+static ParseResult parseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types, NamedAttrList &attributes) {
+  if (parser.parseColon())
+    return failure();
+  do {
+    std::string axis;
+    if (succeeded(parser.parseOptionalString(&axis)))
+      attributes.append("axis", parser.getBuilder().getStringAttr(axis));
+    else if (parser.parseType(types.emplace_back()))
+      return failure();
+  } while (succeeded(parser.parseOptionalComma()));
+  return success();
+}
+
 /// `%a, %b {attrs} : T, T`, without the closing parenthesis.
 static ParseResult parseOperandList(OpAsmParser &parser, OperandList &list, NamedAttrList &attributes) {
   do {
@@ -105,7 +119,7 @@ static ParseResult parseOperandList(OpAsmParser &parser, OperandList &list, Name
   if (list.names.empty())
     return success();
   SMLoc at = parser.getCurrentLocation();
-  if (parser.parseColonTypeList(list.types))
+  if (parseTypes(parser, list.types, attributes))
     return failure();
   if (list.names.size() != list.types.size())
     return parser.emitError(at) << "expected " << list.names.size() << " types for " << list.names.size()
@@ -235,10 +249,14 @@ void pto::printTileOp(OpAsmPrinter &printer, Operation *op, const TileOpSpec &sp
     segments = cast<DenseI32ArrayAttr>(op->getAttr("operandSegmentSizes")).asArrayRef();
   int64_t fixed = llvm::count_if(spec.operands, [](const OperandSpec &operand) { return operand.arity == '1'; });
   unsigned next = 0;
+  // Without a scratch tile, the last of several tiles would read as one.
+  bool hasList = false, hasScratch = false;
   for (auto [index, operand] : llvm::enumerate(spec.operands)) {
     int64_t count = spec.hasSegments         ? segments[index]
                     : operand.arity == '1' ? 1
                                            : int64_t(op->getNumOperands()) - fixed;
+    hasList |= operand.arity == '*' && count > 1;
+    hasScratch |= StringRef(operand.name) == "tmp" && count > 0;
     bool isTrailing = llvm::is_contained(spec.trailing, StringRef(operand.name));
     for (Value value : op->getOperands().slice(next, count)) {
       if (isTrailing)
@@ -251,6 +269,8 @@ void pto::printTileOp(OpAsmPrinter &printer, Operation *op, const TileOpSpec &sp
     next += count;
   }
 
+  bool endsWithList = hasList && !hasScratch;
+
   SmallVector<NamedAttribute> attributes;
   for (NamedAttribute attribute : op->getAttrDictionary())
     if (attribute.getName() != "operandSegmentSizes" && !llvm::is_contained(spec.trailing, attribute.getName()) &&
@@ -259,6 +279,8 @@ void pto::printTileOp(OpAsmPrinter &printer, Operation *op, const TileOpSpec &sp
 
   printer << " ins(";
   printValues(printer, lists[0]);
+  if (endsWithList)
+    printer << " no_tmp";
   if (spec.attrsInside)
     printer.printOptionalAttrDict(attributes);
   if (!lists[0].empty()) {

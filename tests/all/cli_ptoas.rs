@@ -61,7 +61,7 @@ fn lines_that_callers_match() {
             "Error: invalid --plan-memory-impl='old', expected 'legacy' or 'modern'.",
         ),
         (vec![KERNEL, "--pto-backend=llvm"], "Error: invalid --pto-backend='llvm'."),
-        (vec!["no_such_kernel.pto"], "Error: Could not open input file: "),
+        (vec!["no_such_kernel.pto"], "Error: Could not open input file: no_such_kernel.pto"),
     ] {
         let run = fails(&arguments);
         assert!(run.stderr.starts_with(start), "{arguments:?}: {}", run.stderr);

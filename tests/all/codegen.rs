@@ -5,7 +5,7 @@
 
 use crate::assert_snapshot;
 use pto_runtime_shim::{Arch, CompileOptions, Half, HostCompiler, Standard};
-use pto_tests::{Case, case_files, cases, each_case, repository, run};
+use pto_tests::{Case, case_files, cases, each_case, repository, run, run_with_input};
 use std::fs;
 
 fn all() -> Vec<Case> {
@@ -71,6 +71,17 @@ fn compiles_as_cxx17() {
 #[test]
 fn compiles_as_cxx20() {
     compiles(&all(), Standard::Cxx20);
+}
+
+/// A function's name is part of its interface: it is refused, not changed.
+#[test]
+fn names_that_cxx_cannot_have_are_refused() {
+    for name in ["double", "a.b", "\"two words\"", "main", "half"] {
+        let text = format!("module {{\n  func.func @{name}(%x: i32) -> i32 {{\n    return %x : i32\n  }}\n}}\n");
+        let run = run_with_input("ptoc", ["-"], &text);
+        assert_eq!(run.code, Some(1), "{name}: {}", run.stdout);
+        assert!(run.stderr.contains(name.trim_matches('"')), "{name}: {}", run.stderr);
+    }
 }
 
 /// The kernels that the README shows.

@@ -56,7 +56,7 @@ fn folder(case: &Case) -> &str {
 }
 
 /// The folders that must exist, one per pass.
-fn names() -> [&'static str; 10] {
+fn names() -> [&'static str; 11] {
     [
         "allocate",
         "check_placement",
@@ -68,5 +68,6 @@ fn names() -> [&'static str; 10] {
         "lower_frontend_pipes",
         "materialize_tmp",
         "resolve_reserved_buffers",
+        "resolve_views",
     ]
 }

@@ -23,10 +23,11 @@ use crate::ir;
 use collect::{Reserved, Root, Roots};
 use melior::ir::{
     OperationRef, Type, Value,
-    attribute::{Attribute, BoolAttribute, IntegerAttribute},
+    attribute::{Attribute, BoolAttribute, FlatSymbolRefAttribute, IntegerAttribute},
+    operation::OperationLike,
     r#type::IntegerType,
 };
-use pto_dialect::{Op, Space, constant_int, device::Device, edit};
+use pto_dialect::{Op, Space, attribute, constant_int, device::Device, diagnostics, edit, op_name};
 use std::sync::Arc;
 
 /// The attribute of a tile that this pass placed.
@@ -55,7 +56,25 @@ pub struct AllocationOptions {
 pub fn run(module: OperationRef, device: &Device, options: &AllocationOptions) -> bool {
     let target_policy = TargetPolicy::new(device);
     let policy: &dyn MemoryAllocatorPolicy = options.policy.as_deref().unwrap_or(&target_policy);
-    ir::functions(module).into_iter().fold(true, |ok, function| allocate(function, device, policy, options.planner) && ok)
+    let functions = ir::functions(module);
+    calls_are_placed(module, &functions)
+        && functions.into_iter().fold(true, |ok, function| allocate(function, device, policy, options.planner) && ok)
+}
+
+/// Each function is placed as if it were alone, so tiles of a called one must have addresses from their author.
+fn calls_are_placed(module: OperationRef, functions: &[OperationRef]) -> bool {
+    let mut ok = true;
+    for call in ir::walk(module).into_iter().filter(|&op| op_name(op) == "func.call") {
+        let callee = attribute(call, "callee").and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
+        let Some(callee) = functions.iter().find(|&&f| callee.is_some_and(|c| c.value() == ir::symbol(f))) else { continue };
+        let open = ir::ops_named(*callee, "alloc_tile").into_iter().find(|op| op.operand("addr").is_none());
+        if let Some(tile) = open {
+            let message = format!("function '{}' is called, so its tiles need addresses that its callers leave free", ir::symbol(*callee));
+            diagnostics::error(tile.raw.location(), "PTO-0609", message).note(call.location(), "called here").emit();
+            ok = false;
+        }
+    }
+    ok
 }
 
 fn allocate(function: OperationRef, device: &Device, policy: &dyn MemoryAllocatorPolicy, planner: Planner) -> bool {
