@@ -15,8 +15,7 @@ build: setup
 	$(CARGO) build --release
 
 # Compiles one kernel and shows the C++.
-demo: setup
-	$(CARGO) build --release --bin ptoc
+demo: build
 	@mkdir -p $(OUT)/demo
 	$(OUT)/release/ptoc examples/softmax.pto --arch=a3 -o $(OUT)/demo/softmax.cpp
 	@echo

@@ -24,6 +24,9 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             "fence.barrier_all" => self.emit_fence(op),
             "syncall" => self.emit_syncall(op),
             "print" => self.emit_print(op),
+            "record_event" => self.emit_event(op, "set_flag"),
+            "wait_event" => self.emit_event(op, "wait_flag"),
+            "trandom" => self.emit_trandom(op),
             _ => return false,
         }
         true
@@ -170,12 +173,44 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         self.line(format!("SYNCALL<SyncAllMode::Soft, {core}>({view}, {cores});"));
     }
 
+    /// A flag between the pipes of two kinds of operation.
+    fn emit_event(&mut self, op: Op<'c, 'a>, call: &str) {
+        let pipes = ["src_op", "dst_op"].map(|name| op.enum_text(name).and_then(event_pipe));
+        match pipes {
+            [Some(from), Some(to)] => self.statement(op, &format!("{call}({from}, {to}, $event_id)")),
+            _ => self.fail(op.raw, "names a kind of operation without a pipe"),
+        }
+    }
+
+    /// The library takes key and counter as objects of their own.
+    fn emit_trandom(&mut self, op: Op<'c, 'a>) {
+        self.line("{");
+        self.statement(op, "  TRandomKey key = {(uint32_t)$key0, (uint32_t)$key1}");
+        let counters = "(uint32_t)$counter0, (uint32_t)$counter1, (uint32_t)$counter2, (uint32_t)$counter3";
+        self.statement(op, &format!("  TRandomCounter counter = {{{counters}}}"));
+        self.statement(op, "  TRANDOM<$rounds>($dst, key, counter)");
+        self.line("}");
+    }
+
     fn emit_print(&mut self, op: Op<'c, 'a>) {
         let format = op.string("format").unwrap_or_else(|| "%f".to_owned());
         let Some(scalar) = op.operand("scalar") else { return };
         let value = self.argument(scalar);
         self.line(format!("cce::printf(\"{}\", {value});", escape(&format)));
     }
+}
+
+/// The pipe of a kind of operation (the enumeration pipe_event_type).
+fn event_pipe(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "TLOAD" => "PIPE_MTE2",
+        "TSTORE_VEC" => "PIPE_MTE3",
+        "TSTORE_ACC" | "TMOV_M2S" | "TMOV_V2M" => "PIPE_FIX",
+        "TMOV_M2L" | "TMOV_M2B" => "PIPE_MTE1",
+        "TMATMUL" => "PIPE_M",
+        "TVEC" | "TVECWAIT_EVENT" | "TMOV_M2V" => "PIPE_V",
+        _ => return None,
+    })
 }
 
 fn has_relu(op: Op) -> bool {

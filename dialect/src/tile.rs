@@ -223,9 +223,11 @@ impl Tile {
         unsafe { Type::from_raw(ffi::ptoTileGet(context.to_raw(), &info)) }
     }
 
-    /// Bytes that the library's address check counts: rows * columns * element size (PTO-ISA TileStorageBytes).
+    /// Bytes that the library's address check counts: rows * columns * element size (PTO-ISA TileStorageBytes). A
+    /// packed pair of 4-bit values is two elements there, of one byte each; the tile is placed by that number too.
     pub fn storage_bytes(&self) -> u64 {
-        (self.rows as u64).saturating_mul(self.cols as u64).saturating_mul(self.element.bytes())
+        let pair = if matches!(self.element, Element::F4E1M2x2 | Element::F4E2M1x2) { 2 } else { 1 };
+        (self.rows as u64).saturating_mul(self.cols as u64).saturating_mul(self.element.bytes() * pair)
     }
 
     /// Bytes that the tile really occupies; more than `storage_bytes` only when each row is followed by one element.
@@ -305,7 +307,7 @@ mod tests {
     #[test]
     fn footprints_are_bytes() {
         assert_eq!(tile(16, 64, Element::F32).storage_bytes(), 4096);
-        assert_eq!(tile(16, 64, Element::F4E2M1x2).storage_bytes(), 1024);
+        assert_eq!(tile(16, 64, Element::F4E2M1x2).storage_bytes(), 2048);
         let padded = Tile { compact: CompactMode::RowPlusOne, ..tile(16, 16, Element::F32) };
         assert_eq!(padded.storage_bytes(), 1024);
         assert_eq!(padded.footprint_bytes(), (15 * 17 + 16) * 4);

@@ -126,8 +126,7 @@ def TTriOp : TileOp<"ttri", "TTRI<@dst, $upperOrLower>($dst, $diagonal)",
   let rule = "vec row_major ttri";
   let attrsInside = 1;
 }
-def TRandomOp : TileOp<"trandom",
-    "PTOAS__TRANDOM<$rounds>($dst, $key0, $key1, $counter0, $counter1, $counter2, $counter3)",
+def TRandomOp : TileOp<"trandom", "",
     (ins IntScalar:$key0, IntScalar:$key1, IntScalar:$counter0, IntScalar:$counter1, IntScalar:$counter2,
          IntScalar:$counter3, TileOut:$dst, DefaultValuedAttr<I32Attr, "10">:$rounds)> {
   let summary = "random bits from a key and a counter";

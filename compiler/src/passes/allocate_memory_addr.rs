@@ -9,7 +9,7 @@
 //! the same while it fits, and lets tiles whose lifetimes do not meet share bytes when it does not. The result is
 //! proved by `pto-check-placement`, which shares no code with this pass.
 //!
-//! Tests: `tests/cases/allocate`.
+//! Tests: `tests/cases/passes/allocate`.
 
 mod collect;
 mod layout;
@@ -128,7 +128,7 @@ fn place_space(
             true
         }
         None => {
-            overflow::report(space, device, roots, reserved);
+            overflow::report(space, device, planner, roots, reserved);
             false
         }
     }

@@ -8,15 +8,15 @@
 //! For tiles that the allocation pass placed: no tile's bytes are written while another's value in them is still
 //! needed, proved by running the function on a memory that remembers whose value each byte holds.
 //!
-//! The library counts rows * columns * element size (two 4-bit values count as two bytes); a convolution tile would
+//! The library counts rows * columns * element size, and two 4-bit values in a byte as two bytes; a convolution tile would
 //! count its buffer size in elements, but no operation here makes one.
 
 mod owners;
 
 use crate::ir;
-use melior::ir::{OperationRef, Value, operation::OperationLike};
+use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use pto_dialect::{
-    CompactMode, Op, Space, Tile, attribute, constant_int,
+    CompactMode, Op, Space, Tile, attribute, constant_int, multi_tile,
     device::{Device, Memory},
     diagnostics,
 };
@@ -32,6 +32,7 @@ fn check_function(function: OperationRef, device: &Device) -> bool {
     for &op in &ops {
         ok &= match op.mnemonic() {
             "alloc_tile" | "tassign" => check_tile(op, device),
+            "alloc_multi_tile" => check_slots(op, device),
             "subview" => check_window(op, device),
             "reserve_buffer" => check_reserved(op, device),
             _ => true,
@@ -50,6 +51,17 @@ fn check_tile(op: Op, device: &Device) -> bool {
     let Some(tile) = Tile::of_value(result) else { return true };
     let given = attribute(op.raw, super::allocate_memory_addr::PLANNED).is_none();
     check_address(op, result, &tile, address, device, given)
+}
+
+/// Every slot of a multi tile, as far apart as `pto-resolve-views` will put them.
+fn check_slots(op: Op, device: &Device) -> bool {
+    let (Some(result), Some(address)) = (op.result(), address(op)) else { return true };
+    let Some((slot, count)) = multi_tile(result.r#type()) else { return true };
+    let Some(tile) = Tile::of(slot) else { return true };
+    let align = device.memory(tile.space).map_or(1, |m| m.place_align.max(1));
+    let stride = tile.footprint_bytes().next_multiple_of(align) as i64;
+    let given = attribute(op.raw, super::allocate_memory_addr::PLANNED).is_none();
+    (0..count).all(|i| check_address(op, result, &tile, address.saturating_add(i.saturating_mul(stride)), device, given))
 }
 
 fn check_address(op: Op, value: Value, tile: &Tile, address: i64, device: &Device, given: bool) -> bool {

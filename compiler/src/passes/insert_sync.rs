@@ -80,7 +80,7 @@ impl InsertSync<'_> {
     fn operation(&mut self, op: OperationRef) {
         match op_name(op) {
             "scf.for" | "scf.while" => self.repeated(op),
-            "func.call" => self.access(op, Pipe::All, vec![Pending { pipe: Pipe::All, place: Place { space: Space::Gm, range: None }, writes: true, drained: false }]),
+            "func.call" => self.call(op),
             _ if op.region_count() > 0 => self.alternatives(op),
             _ => {
                 let Some(known) = Op::of(op) else { return };
@@ -98,6 +98,15 @@ impl InsertSync<'_> {
                 }
             }
         }
+    }
+
+    /// A called function may touch anything, on any pipe.
+    fn call(&mut self, op: OperationRef) {
+        if !self.pending.is_empty() {
+            barrier_before(op, Pipe::All);
+        }
+        let spaces = Space::ON_CHIP.into_iter().chain([Space::Gm]);
+        self.pending = spaces.map(|space| Pending { pipe: Pipe::All, place: Place { space, range: None }, writes: true, drained: false }).collect();
     }
 
     /// What runs several times starts after a full barrier each time.

@@ -183,7 +183,12 @@ fn allow_in_place(at: usize, op: OperationRef, sets: &RootSets, roots: &mut [Roo
     let allowed: Vec<&str> = op.facts.inplace_on_all().split_whitespace().collect();
     for (operand, value) in op.named_operands() {
         let Some(dying) = single(sets, value) else { continue };
-        let named = allowed.contains(&"*") || allowed.contains(&operand.name);
+        // A tile that stands for several operands must be allowed as each of them.
+        let operands = op.named_operands();
+        let holders = operands.iter().filter(|(_, v)| sets.get(&value_key(*v)).is_some_and(|s| s.contains(&dying)));
+        let named = holders
+            .into_iter()
+            .all(|(o, _)| o.role == Role::Read && (allowed.contains(&"*") || allowed.contains(&o.name)));
         let same = Tile::of_value(value) == op.operand("dst").and_then(Tile::of_value);
         let is_root = value_key(value) == value_key(roots[dying].value);
         if operand.role == Role::Read && named && same && is_root && dying != result && roots[dying].lifetime.end == at {

@@ -1,11 +1,14 @@
 //! The report for a space that is too small: what is needed, what there is, who takes it.
 
-use super::collect::{Reserved, Roots};
+use super::{
+    Planner,
+    collect::{Reserved, Roots},
+};
 use melior::ir::operation::OperationLike;
 use pto_dialect::{Op, Space, device::Device, diagnostics, op_name};
 
 /// Reports that the tiles of a space do not fit.
-pub fn report(space: Space, device: &Device, roots: &mut Roots, reserved: &[Reserved]) {
+pub fn report(space: Space, device: &Device, planner: Planner, roots: &mut Roots, reserved: &[Reserved]) {
     let Some(memory) = device.memory(space) else { return };
     let available = memory.placeable();
     let name = space.name();
@@ -24,18 +27,20 @@ pub fn report(space: Space, device: &Device, roots: &mut Roots, reserved: &[Rese
         return;
     }
     roots.find_lifetimes();
-    let (peak, alive) = peak(space, roots);
+    let all = (0..roots.list.len()).filter(|&i| roots.list[i].space == space).collect();
+    let (peak, alive) = if planner == Planner::Reuse { peak(space, roots) } else { (None, all) };
     let reservations: u64 = reserved.iter().filter(|r| r.space == space).map(|r| r.size).sum();
     let tiles: u64 = alive.iter().map(|&i| roots.list[i].size).sum();
     let at = peak.and_then(|p| crate::ir::walk(roots.function).get(p).copied());
     let location = at.map_or_else(|| roots.function.location(), |op| op.location());
     let place = at.map_or(String::new(), |op| format!(" at '{}'", op_name(op)));
     let taken = if reservations == 0 { String::new() } else { format!(", {reservations} of them for reserved buffers") };
-    let message = format!(
-        "{name} of {} overflows: {} bytes are needed{place}{taken}, {available} are available",
-        device.name,
-        tiles + reservations
-    );
+    let needed = tiles + reservations;
+    let message = if needed > available {
+        format!("{name} of {} overflows: {needed} bytes are needed{place}{taken}, {available} are available", device.name)
+    } else {
+        format!("{name} of {} overflows: {needed} bytes are needed{place}{taken}, but the {available} that are available are divided so that no placement was found", device.name)
+    };
     let mut report = diagnostics::error(location, "PTO-0602", message).help(capacity_note(memory));
     for buffer in reserved.iter().filter(|r| r.space == space) {
         report = report.note(buffer.op.location(), format!("reserved buffer \"{}\": {} bytes", buffer.name, buffer.size));

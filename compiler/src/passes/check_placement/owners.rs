@@ -136,8 +136,10 @@ impl<'c, 'a> Check<'c, 'a> {
     }
 
     fn write(&mut self, value: Value<'c, 'a>) {
-        let whole = pto_dialect::defining_op(value).is_some_and(|d| op_name(d) == "pto.alloc_tile");
-        for tile in self.tiles_of(value) {
+        let tiles = self.tiles_of(value);
+        // A name for several tiles writes one of them, nobody knows which.
+        let whole = tiles.len() == 1 && pto_dialect::defining_op(value).is_some_and(|d| op_name(d) == "pto.alloc_tile");
+        for tile in tiles {
             let (space, start, end) = (self.tiles[tile].space, self.tiles[tile].start, self.tiles[tile].end);
             for owner in self.take_bytes(space, start, end, tile) {
                 // Only what we placed is ours to prove; tiles that the author put on one another share on purpose.
@@ -216,6 +218,12 @@ impl<'c, 'a> Check<'c, 'a> {
                 self.block(block);
                 self.yields(block, op, Some(skip));
             }
+        }
+        if op_name(op) == "scf.while"
+            && let Some(&condition) = blocks.first()
+        {
+            // The way out leads through the condition once more.
+            self.block(condition);
         }
         self.state = std::mem::take(&mut self.state).united(&before);
     }
