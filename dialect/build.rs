@@ -11,7 +11,8 @@ use std::{
 };
 
 const LLVM_MAJOR: &str = "22.";
-const PACKAGES: &str = "llvm-22-dev libmlir-22-dev mlir-22-tools clang-22 libclang-22-dev libpolly-22-dev libzstd-dev zlib1g-dev";
+const PACKAGES: &str =
+    "llvm-22-dev libmlir-22-dev mlir-22-tools clang-22 libclang-22-dev libpolly-22-dev libzstd-dev zlib1g-dev";
 
 fn main() {
     let prefix = PathBuf::from(env::var("MLIR_SYS_220_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".into()));

@@ -8,14 +8,12 @@ use crate::{
     view::{ViewBinding, parameter_type},
 };
 use melior::ir::{
-    BlockLike, BlockRef, OperationRef, RegionLike, Type, Value, ValueLike,
-    attribute::TypeAttribute,
-    operation::OperationLike,
-    r#type::FunctionType,
+    BlockLike, BlockRef, OperationRef, RegionLike, Type, Value, ValueLike, attribute::TypeAttribute,
+    operation::OperationLike, r#type::FunctionType,
 };
 use pto_dialect::{
-    Element, Op, Space, Tile, View, attribute, constant_int, device::Device, diagnostics, edit, enum_text, name_of_value,
-    op_name, pointer, position, string_value, value_key,
+    Element, Op, Space, Tile, View, attribute, constant_int, device::Device, diagnostics, edit, enum_text,
+    name_of_value, op_name, pointer, position, string_value, value_key,
 };
 use std::collections::HashMap;
 
@@ -122,7 +120,8 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
         let Some(ty) = signature(function) else { return };
         let name = symbol(function);
         if !is_function_name(&name) {
-            return body.fail(function, &format!("expected a name that C++ and the library leave free, found '{name}'"));
+            return body
+                .fail(function, &format!("expected a name that C++ and the library leave free, found '{name}'"));
         }
         let result = match ty.result_count() {
             0 => Some("void".to_owned()),
@@ -138,7 +137,9 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
                 Some(format!("{cpp} {name}"))
             })
             .collect();
-        let Some(parameters) = parameters else { return body.fail(function, "has a parameter of a type without C++ form") };
+        let Some(parameters) = parameters else {
+            return body.fail(function, "has a parameter of a type without C++ form");
+        };
         let head = format!("{} {}({})", qualifiers(function, &result), symbol(function), parameters.join(", "));
         match block {
             None => body.line(format!("{head};")),
@@ -290,7 +291,9 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     fn declare_carried(&mut self, op: OperationRef<'c, 'a>, first: usize) -> Vec<String> {
         let mut variables = Vec::new();
         for index in 0..op.result_count() {
-            let (Ok(result), Ok(init)) = (op.result(index).map(Value::from), op.operand(first + index)) else { continue };
+            let (Ok(result), Ok(init)) = (op.result(index).map(Value::from), op.operand(first + index)) else {
+                continue;
+            };
             let ty = cpp_type(result.r#type()).unwrap_or_else(|| "auto".to_owned());
             let init = self.argument(init);
             let name = self.declare_name(result, "carried");
@@ -363,7 +366,9 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         };
         let mut variables = Vec::new();
         for index in 0..op.operand_count() {
-            let (Ok(argument), Ok(init)) = (before.argument(index).map(Value::from), op.operand(index)) else { continue };
+            let (Ok(argument), Ok(init)) = (before.argument(index).map(Value::from), op.operand(index)) else {
+                continue;
+            };
             let ty = cpp_type(argument.r#type()).unwrap_or_else(|| "auto".to_owned());
             let init = self.argument(init);
             let name = self.declare_name(argument, "state");
@@ -439,7 +444,9 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
 /// Pointers, scalars in memory, queues.
 impl<'c, 'a> Body<'_, 'c, 'a> {
     fn emit_addptr(&mut self, op: Op<'c, 'a>) {
-        let (Some(ptr), Some(offset), Some(result)) = (op.operand("ptr"), op.operand("offset"), op.result()) else { return };
+        let (Some(ptr), Some(offset), Some(result)) = (op.operand("ptr"), op.operand("offset"), op.result()) else {
+            return;
+        };
         let sum = self.expression(ptr).plus(&self.expression(offset));
         self.bind_scalar(op.raw, result, sum);
     }
@@ -457,13 +464,18 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     }
 
     fn emit_load(&mut self, op: Op<'c, 'a>) {
-        let (Some(ptr), Some(offset), Some(result)) = (op.operand("ptr"), op.operand("offset"), op.result()) else { return };
+        let (Some(ptr), Some(offset), Some(result)) = (op.operand("ptr"), op.operand("offset"), op.result()) else {
+            return;
+        };
         let text = format!("{}[{}]", self.expression(ptr).operand(), self.argument(offset));
         self.declare_scalar(result, &text);
     }
 
     fn emit_store(&mut self, op: Op<'c, 'a>) {
-        let (Some(ptr), Some(offset), Some(value)) = (op.operand("ptr"), op.operand("offset"), op.operand("value")) else { return };
+        let (Some(ptr), Some(offset), Some(value)) = (op.operand("ptr"), op.operand("offset"), op.operand("value"))
+        else {
+            return;
+        };
         let target = format!("{}[{}]", self.expression(ptr).operand(), self.argument(offset));
         let value = self.argument(value);
         self.line(format!("{target} = {value};"));
@@ -471,7 +483,10 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
 
     fn emit_local_array(&mut self, op: Op<'c, 'a>) {
         let array = op.result().filter(|_| op.is("declare_local_array")).or_else(|| op.operand("array"));
-        let Some((value, (shape, element))) = array.and_then(|v| Some((v, pto_dialect::local_array(v.r#type())?))) else { return };
+        let Some((value, (shape, element))) = array.and_then(|v| Some((v, pto_dialect::local_array(v.r#type())?)))
+        else {
+            return;
+        };
         if op.is("declare_local_array") {
             let name = self.declare_name(value, "array");
             let extents: String = shape.iter().map(|e| format!("[{e}]")).collect();
@@ -528,7 +543,8 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     }
 
     fn emit_transfer(&mut self, op: Op<'c, 'a>) {
-        const AXES: [&str; 5] = ["TILE_NO_SPLIT", "TILE_UP_DOWN", "TILE_LEFT_RIGHT", "TILE_UP_DOWN_ODD", "TILE_LEFT_RIGHT_ODD"];
+        const AXES: [&str; 5] =
+            ["TILE_NO_SPLIT", "TILE_UP_DOWN", "TILE_LEFT_RIGHT", "TILE_UP_DOWN_ODD", "TILE_LEFT_RIGHT_ODD"];
         let axis = op.int("split").and_then(|s| usize::try_from(s).ok()).and_then(|s| AXES.get(s));
         let Some(axis) = axis else { return self.fail(op.raw, "expected split 0 to 4") };
         let Some(pipe) = op.operand("pipe_handle").map(|v| self.argument(v)) else { return };
@@ -537,7 +553,9 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         }
         let Some(tile) = op.operand("tile").map(|v| self.call_argument(op.raw, v)) else { return };
         let callee = if op.is("tpush") { "TPUSH" } else { "TPOP" };
-        let lane = op.operand("aiv_subblockid").map_or(String::new(), |v| format!(", (int32_t){}", self.expression(v).operand()));
+        let lane = op
+            .operand("aiv_subblockid")
+            .map_or(String::new(), |v| format!(", (int32_t){}", self.expression(v).operand()));
         self.line(format!(
             "{callee}<decltype({pipe}), decltype({tile}), TileSplitAxis::{axis}>({pipe}, {tile}{lane});"
         ));
@@ -699,7 +717,8 @@ fn is_literal_like(expression: &Expression) -> bool {
 fn mentions(text: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(name).any(|(at, _)| {
-        !text[..at].chars().next_back().is_some_and(is_word) && !text[at + name.len()..].chars().next().is_some_and(is_word)
+        !text[..at].chars().next_back().is_some_and(is_word)
+            && !text[at + name.len()..].chars().next().is_some_and(is_word)
     })
 }
 

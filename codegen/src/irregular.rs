@@ -12,7 +12,9 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             "textract" => self.emit_sub_tile(op, "TEXTRACT"),
             "tinsert" => self.emit_sub_tile(op, "TINSERT"),
             "tfillpad" => self.emit_tfillpad(op),
-            "tgather" if op.attr("maskPattern").is_some() => self.emit_masked(op, "TGATHER<@dst, @src, $maskPattern", "GatherAxis::GATHER_COL"),
+            "tgather" if op.attr("maskPattern").is_some() => {
+                self.emit_masked(op, "TGATHER<@dst, @src, $maskPattern", "GatherAxis::GATHER_COL")
+            }
             "tscatter" if op.attr("maskPattern").is_some() => self.emit_tscatter(op),
             "mgather" if op.attr("coalesce").is_none() => self.statement(op, "MGATHER($dst, $mem, $idx)"),
             "mscatter" if op.attr("coalesce").is_none() => self.statement(op, "MSCATTER($mem, $src, $idx)"),
@@ -47,7 +49,10 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             (false, true, false) if !relu => "TSTORE<[$stPhase, ]@src, @dst, $atomicType>($dst, $src)",
             (false, _, quant) => {
                 let tail = if quant { ", $preQuantScalar" } else { "" };
-                return self.statement(op, &format!("TSTORE<[$stPhase, ]@src, @dst, $atomicType, $reluPreMode>($dst, $src{tail})"));
+                return self.statement(
+                    op,
+                    &format!("TSTORE<[$stPhase, ]@src, @dst, $atomicType, $reluPreMode>($dst, $src{tail})"),
+                );
             }
         };
         self.statement(op, template);
@@ -59,7 +64,11 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         let is_scaling = third.and_then(Tile::of_value).is_some_and(|t| t.space == Space::Scaling);
         let template = match (third.is_some(), op.operand("preQuantScalar").is_some(), mode) {
             (true, _, _) if !is_scaling => {
-                if op.enum_text("grpAxis") == Some("axis0") { "TMOV<0>($dst, $src, $fp)" } else { "TMOV($dst, $src, $fp)" }
+                if op.enum_text("grpAxis") == Some("axis0") {
+                    "TMOV<0>($dst, $src, $fp)"
+                } else {
+                    "TMOV($dst, $src, $fp)"
+                }
             }
             (true, _, true) => "TMOV<@dst, @src, @fp, $accToVecMode, $reluPreMode>($dst, $src, $fp)",
             (true, _, false) => "TMOV_FP<@dst, @src, @fp[, $reluPreMode]>($dst, $src, $fp)",

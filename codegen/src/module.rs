@@ -1,7 +1,9 @@
 //! A whole file: header, helpers that are used, functions with callees before callers.
 
 use crate::function::{Body, is_declaration, symbol};
-use melior::ir::{BlockLike, Module, OperationRef, RegionLike, attribute::FlatSymbolRefAttribute, operation::OperationLike};
+use melior::ir::{
+    BlockLike, Module, OperationRef, RegionLike, attribute::FlatSymbolRefAttribute, operation::OperationLike,
+};
 use pto_dialect::{attribute, device::Device, diagnostics, op_name};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,7 +124,10 @@ fn visit(
     }
     if open.contains(&index) {
         let function = functions[index];
-        let message = format!("function '{}' calls itself, directly or through others; the device has no recursion", symbol(function));
+        let message = format!(
+            "function '{}' calls itself, directly or through others; the device has no recursion",
+            symbol(function)
+        );
         diagnostics::error(function.location(), "PTO-0502", message).emit();
         return None;
     }

@@ -51,7 +51,9 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     pub fn emit_arith(&mut self, op: OperationRef<'c, 'a>) -> bool {
         let Ok(result) = op.result(0).map(Value::from) else { return false };
         let name = op_name(op).strip_prefix("arith.").unwrap_or_default();
-        let Some(element) = Element::of(result.r#type()) else { return name == "select" && self.emit_select(op, result) };
+        let Some(element) = Element::of(result.r#type()) else {
+            return name == "select" && self.emit_select(op, result);
+        };
         if name == "constant" {
             let literal = attribute(op, "value").and_then(|value| constant(value, element));
             return literal.inspect(|l| self.bind(result, l.clone())).is_some();
@@ -221,13 +223,14 @@ fn rounded_division(name: &str, element: Element, a: &E, b: &E) -> E {
 fn conversion(name: &str, from: Element, to: Element, value: &E) -> Option<E> {
     Some(match name {
         "index_cast" | "extf" | "truncf" | "fptosi" if from.cpp() == to.cpp() => value.clone(),
-        "extsi" if from == Element::I1 => E::compound(format!("{} ? ({})-1 : ({})0", value.operand(), to.cpp(), to.cpp())),
+        "extsi" if from == Element::I1 => {
+            E::compound(format!("{} ? ({})-1 : ({})0", value.operand(), to.cpp(), to.cpp()))
+        }
         "trunci" if to == Element::I1 => E::compound(format!("({} & 1) != 0", value.operand())),
         "extui" | "index_castui" | "uitofp" if from != Element::I1 => value.cast(unsigned_of(from)).cast(to.cpp()),
         "fptoui" => value.cast(unsigned_of(to)).cast(to.cpp()),
-        "index_cast" | "index_castui" | "extsi" | "extui" | "trunci" | "extf" | "truncf" | "fptosi" | "sitofp" | "uitofp" => {
-            value.cast(to.cpp())
-        }
+        "index_cast" | "index_castui" | "extsi" | "extui" | "trunci" | "extf" | "truncf" | "fptosi" | "sitofp"
+        | "uitofp" => value.cast(to.cpp()),
         _ => return None,
     })
 }

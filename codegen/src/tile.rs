@@ -136,7 +136,11 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
                 self.line(format!("TASSIGN<{address:#x}>({name});"));
             }
             Some(address) => {
-                let reason = if self.options().runtime_tassign { "asked for" } else { "a window declared with its parent's shape" };
+                let reason = if self.options().runtime_tassign {
+                    "asked for"
+                } else {
+                    "a window declared with its parent's shape"
+                };
                 self.count_tassign(false, op, reason);
                 self.line(format!("TASSIGN({name}, {address:#x});"));
             }

@@ -47,7 +47,8 @@ impl ViewBinding {
 
     /// `Shape<1, 1, 1, 16, -1>` and the run-time arguments.
     fn template(name: &str, values: &[Expression]) -> (String, Vec<String>) {
-        let fixed: Vec<String> = values.iter().map(|v| v.literal().map_or("-1".to_owned(), |l| l.to_string())).collect();
+        let fixed: Vec<String> =
+            values.iter().map(|v| v.literal().map_or("-1".to_owned(), |l| l.to_string())).collect();
         let dynamic = values.iter().filter(|v| v.literal().is_none()).map(|v| v.text().to_owned()).collect();
         (format!("pto::{name}<{}>", fixed.join(", ")), dynamic)
     }

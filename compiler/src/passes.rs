@@ -92,6 +92,8 @@ pub fn allocate_memory_addr_for(device: DeviceSource, options: AllocationOptions
     static ID: PassId = PassId;
     let description = "addresses for tiles, windows and reserved buffers";
     module_pass(&ID, "pto-allocate-memory-addr", description, move |module: OperationRef| {
-        device.resolve(module).is_some_and(|device: std::sync::Arc<Device>| allocate_memory_addr::run(module, &device, &options))
+        device
+            .resolve(module)
+            .is_some_and(|device: std::sync::Arc<Device>| allocate_memory_addr::run(module, &device, &options))
     })
 }

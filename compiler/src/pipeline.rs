@@ -53,9 +53,7 @@ const STEPS: &[Step] = &[
     Step { name: "pto-materialize-tmp", make: |s| passes::materialize_tmp(source(s)), runs: always },
     Step {
         name: "pto-allocate-memory-addr",
-        make: |s| {
-            passes::allocate_memory_addr_for(source(s), AllocationOptions { planner: s.planner, policy: None })
-        },
+        make: |s| passes::allocate_memory_addr_for(source(s), AllocationOptions { planner: s.planner, policy: None }),
         runs: always,
     },
     Step { name: "pto-check-placement", make: |s| passes::check_placement(source(s)), runs: always },

@@ -195,7 +195,10 @@ fn emit(module: &Module, device: &Device, options: &CompileOptions, outcome: &mu
             Some(format!("{}\n", text.trim_end()))
         }
         Emit::Cpp if !device.codegen => {
-            let message = format!("no C++ can be emitted for {} ({}): its PTO-ISA headers cannot be included yet", device.name, device.title);
+            let message = format!(
+                "no C++ can be emitted for {} ({}): its PTO-ISA headers cannot be included yet",
+                device.name, device.title
+            );
             diagnostics::error(module.as_operation().location(), "PTO-0305", message).emit();
             None
         }
@@ -219,7 +222,8 @@ fn choose_device(module: &Module, options: &CompileOptions) -> Option<Device> {
     let mut device = match Device::by_name(&named) {
         Ok(device) => device,
         Err(error) if options.arch.is_none() && options.lenient_target => {
-            diagnostics::warning(root.location(), "PTO-0301", format!("{error}; compiling for {DEFAULT_TARGET}")).emit();
+            diagnostics::warning(root.location(), "PTO-0301", format!("{error}; compiling for {DEFAULT_TARGET}"))
+                .emit();
             Device::by_name(DEFAULT_TARGET).ok()?
         }
         Err(error) => {
@@ -279,7 +283,10 @@ fn set_target<'c>(context: &'c Context, module: &Module<'c>, device: &Device) {
 fn check_before(root: OperationRef, options: &CompileOptions) -> Option<()> {
     let mut ok = true;
     for op in ir::walk(root) {
-        if op_name(op) == "scf.for" && op.operand_count() > 2 && op.operand(2).ok().and_then(constant_int).is_some_and(|step| step <= 0) {
+        if op_name(op) == "scf.for"
+            && op.operand_count() > 2
+            && op.operand(2).ok().and_then(constant_int).is_some_and(|step| step <= 0)
+        {
             diagnostics::error(op.location(), "PTO-0308", "'scf.for' op constant step operand must be positive").emit();
             ok = false;
         }

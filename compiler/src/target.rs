@@ -28,13 +28,15 @@ impl DeviceSource {
     pub fn resolve(&self, module: OperationRef) -> Option<Arc<Device>> {
         match self {
             Self::Given(device) => Some(Arc::clone(device)),
-            Self::Module => match Device::by_name(&module_target(module).unwrap_or_else(|| DEFAULT_TARGET.to_owned())) {
-                Ok(device) => Some(Arc::new(device)),
-                Err(error) => {
-                    report(module, &error);
-                    None
+            Self::Module => {
+                match Device::by_name(&module_target(module).unwrap_or_else(|| DEFAULT_TARGET.to_owned())) {
+                    Ok(device) => Some(Arc::new(device)),
+                    Err(error) => {
+                        report(module, &error);
+                        None
+                    }
                 }
-            },
+            }
         }
     }
 }

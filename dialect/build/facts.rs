@@ -61,13 +61,14 @@ fn arguments(op: Record) -> Vec<Argument> {
 }
 
 fn results(op: Record) -> Vec<String> {
-    op.dag_value("results").map(|dag| dag.args().filter_map(|(name, _)| name.map(str::to_owned)).collect()).unwrap_or_default()
+    op.dag_value("results")
+        .map(|dag| dag.args().filter_map(|(name, _)| name.map(str::to_owned)).collect())
+        .unwrap_or_default()
 }
 
 fn has_segments(op: Record) -> bool {
-    op.list_of_defs_value("traits").is_ok_and(|traits| {
-        traits.iter().any(|t| t.name().is_ok_and(|n| n == "AttrSizedOperandSegments"))
-    })
+    op.list_of_defs_value("traits")
+        .is_ok_and(|traits| traits.iter().any(|t| t.name().is_ok_and(|n| n == "AttrSizedOperandSegments")))
 }
 
 fn outs_of(op: Record) -> Vec<String> {
@@ -149,7 +150,11 @@ fn syntax_glue(ops: &[Record]) -> String {
         let outs = outs_of(*op);
         let clauses = text(*op, "clauses");
         let clause_of = |name: &str| {
-            clauses.split_whitespace().filter_map(|c| c.split_once('=')).find(|(_, operand)| *operand == name).map_or("", |(k, _)| k)
+            clauses
+                .split_whitespace()
+                .filter_map(|c| c.split_once('='))
+                .find(|(_, operand)| *operand == name)
+                .map_or("", |(k, _)| k)
         };
         let rows: Vec<String> = operands
             .iter()
@@ -161,7 +166,9 @@ fn syntax_glue(ops: &[Record]) -> String {
         let trailing: Vec<String> = text(*op, "trailing").split_whitespace().map(|n| format!("\"{n}\"")).collect();
         let inside = op.bit_value("attrsInside").unwrap_or(false);
         let _ = writeln!(s, "static constexpr OperandSpec k{class}Operands[] = {{{}}};", rows.join(", "));
-        let trailing = if trailing.is_empty() { "{}".to_owned() } else {
+        let trailing = if trailing.is_empty() {
+            "{}".to_owned()
+        } else {
             let _ = writeln!(s, "static constexpr const char *k{class}Trailing[] = {{{}}};", trailing.join(", "));
             format!("k{class}Trailing")
         };
@@ -183,8 +190,10 @@ fn syntax_glue(ops: &[Record]) -> String {
 }
 
 fn enum_list(records: &RecordKeeper) -> String {
-    let mut names: Vec<String> =
-        records.all_derived_definitions("PTO_EnumAttr").map(|a| text(a.def_value("enum").expect("an enum"), "className")).collect();
+    let mut names: Vec<String> = records
+        .all_derived_definitions("PTO_EnumAttr")
+        .map(|a| text(a.def_value("enum").expect("an enum"), "className"))
+        .collect();
     names.sort();
     names.iter().map(|n| format!("PTO_ENUM({n})\n")).collect()
 }

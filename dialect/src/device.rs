@@ -224,10 +224,8 @@ impl Device {
     pub fn by_name(name: &str) -> Result<Self, DeviceError> {
         let wanted = name.to_ascii_lowercase();
         let found = toolchain().targets.iter().find(|(key, row)| **key == wanted || row.aliases.contains(&wanted));
-        let (key, row) = found.ok_or_else(|| DeviceError::UnknownTarget {
-            name: name.to_owned(),
-            known: target_names().join(", "),
-        })?;
+        let (key, row) = found
+            .ok_or_else(|| DeviceError::UnknownTarget { name: name.to_owned(), known: target_names().join(", ") })?;
         Ok(Self::from_row(key, row))
     }
 
@@ -303,10 +301,11 @@ impl Device {
         let (space, bytes) = text.split_once(':').ok_or_else(malformed)?;
         let bytes = parse_bytes(bytes).ok_or_else(malformed)?;
         let known: Vec<&str> = Space::ON_CHIP.iter().map(|s| s.name()).collect();
-        let memory = self.memories.iter_mut().find(|m| m.space.name() == space).ok_or_else(|| DeviceError::UnknownSpace {
-            name: space.to_owned(),
-            known: known.join(", "),
-        })?;
+        let memory = self
+            .memories
+            .iter_mut()
+            .find(|m| m.space.name() == space)
+            .ok_or_else(|| DeviceError::UnknownSpace { name: space.to_owned(), known: known.join(", ") })?;
         memory.reserve = (bytes > 0).then(|| Reserve { bytes, reason: "asked for on the command line".to_owned() });
         Ok(())
     }

@@ -74,8 +74,9 @@ pub fn set_operand<'c, 'a>(op: Op<'c, 'a>, name: &str, value: Value<'c, 'a>) {
     if range.is_empty() {
         operands.insert(range.start, value.to_raw());
         if op.facts.segments {
-            let sizes: Vec<i32> =
-                (0..op.facts.operands.len()).map(|i| op.operand_range(i).len() as i32 + i32::from(i == index)).collect();
+            let sizes: Vec<i32> = (0..op.facts.operands.len())
+                .map(|i| op.operand_range(i).len() as i32 + i32::from(i == index))
+                .collect();
             let attribute: Attribute = DenseI32ArrayAttribute::new(crate::op::context_of(op.raw), &sizes).into();
             set_attribute(op.raw, "operandSegmentSizes", attribute);
         }

@@ -133,9 +133,8 @@ mod tests {
                 let tail = &rest[at + 1..];
                 let end = tail.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(tail.len());
                 let name = &tail[..end];
-                let known = row.operand_index(name).is_some()
-                    || row.attributes.contains(&name)
-                    || row.results.contains(&name);
+                let known =
+                    row.operand_index(name).is_some() || row.attributes.contains(&name) || row.results.contains(&name);
                 assert!(known, "{}: '{name}' in the C++ call is no operand, attribute or result", row.name);
                 rest = &tail[end..];
             }

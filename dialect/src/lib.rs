@@ -25,7 +25,8 @@ pub use facts::{Arity, EnumSpelling, OP_FACTS, OpFacts, Operand, Role, enum_spel
 pub use location::{Position, name_of_value, position, value_location};
 pub use ods::pto as ops;
 pub use op::{
-    Op, attribute, constant_int, context_of, defining_op, enum_attr, enum_name, enum_text, is_pure, op_key, op_name, string_value, value_key,
+    Op, attribute, constant_int, context_of, defining_op, enum_attr, enum_name, enum_text, is_pure, op_key, op_name,
+    string_value, value_key,
 };
 pub use pipes::{Access, Pipe, accesses, pipe_of};
 pub use tile::{BLayout, CompactMode, PadValue, SLayout, Space, Tile};

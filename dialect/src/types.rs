@@ -38,7 +38,8 @@ fn shaped(ty: Type) -> Option<(i32, Vec<Option<i64>>, Element)> {
         let mut extents = [0i64; MAX_RANK];
         let mut element = ty.to_raw();
         let rank = ffi::ptoShapedInfo(ty.to_raw(), extents.as_mut_ptr(), MAX_RANK as i64, &mut element);
-        let shape = extents[..usize::try_from(rank).ok()?.min(MAX_RANK)].iter().map(|&e| (e >= 0).then_some(e)).collect();
+        let shape =
+            extents[..usize::try_from(rank).ok()?.min(MAX_RANK)].iter().map(|&e| (e >= 0).then_some(e)).collect();
         Some((kind, shape, Element::of(Type::from_raw(element))?))
     }
 }

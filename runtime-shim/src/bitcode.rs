@@ -36,21 +36,14 @@ pub fn entry_points(bitcode: &Path) -> Result<Vec<Entry>, Error> {
 }
 
 fn load<'ctx>(context: &'ctx Context, bitcode: &Path) -> Result<Module<'ctx>, Error> {
-    let invalid = |reason: String| Error::InvalidBitcode {
-        file: bitcode.to_owned(),
-        reason,
-    };
-    let module =
-        Module::parse_bitcode_from_path(bitcode, context).map_err(|e| invalid(e.to_string()))?;
+    let invalid = |reason: String| Error::InvalidBitcode { file: bitcode.to_owned(), reason };
+    let module = Module::parse_bitcode_from_path(bitcode, context).map_err(|e| invalid(e.to_string()))?;
     module.verify().map_err(|e| invalid(e.to_string()))?;
     Ok(module)
 }
 
 fn is_defined_here(function: &FunctionValue<'_>) -> bool {
-    let inline = matches!(
-        function.get_linkage(),
-        Linkage::LinkOnceAny | Linkage::LinkOnceODR
-    );
+    let inline = matches!(function.get_linkage(), Linkage::LinkOnceAny | Linkage::LinkOnceODR);
     function.count_basic_blocks() > 0 && !inline
 }
 
@@ -60,10 +53,7 @@ fn describe(function: FunctionValue<'_>) -> Entry {
     let section = global.get_section();
     Entry {
         name: function.get_name().to_string_lossy().into_owned(),
-        params: params
-            .iter()
-            .map(|p| p.print_to_string().to_string_lossy().into_owned())
-            .collect(),
+        params: params.iter().map(|p| p.print_to_string().to_string_lossy().into_owned()).collect(),
         launchable: section.is_some_and(|s| s.to_bytes() == ENTRY_SECTION.as_bytes()),
     }
 }

@@ -28,10 +28,7 @@ impl HostCompiler {
         match found {
             Some(program) => Self::with_program(program),
             None => Err(Error::CompilerNotFound {
-                looked_for: candidates
-                    .iter()
-                    .map(|name| name.display().to_string())
-                    .collect(),
+                looked_for: candidates.iter().map(|name| name.display().to_string()).collect(),
             }),
         }
     }
@@ -45,10 +42,7 @@ impl HostCompiler {
         if !include_dir.join("pto/pto-inst.hpp").is_file() {
             return Err(Error::HeadersNotFound(include_dir));
         }
-        Ok(HostCompiler {
-            program: program.into(),
-            include_dir,
-        })
+        Ok(HostCompiler { program: program.into(), include_dir })
     }
 
     /// The clang that is run.
@@ -80,20 +74,13 @@ impl HostCompiler {
         options: &CompileOptions,
         output: &Path,
     ) -> Result<Vec<Diagnostic>, Error> {
-        let folder = output
-            .parent()
-            .filter(|p| !p.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
+        let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let scratch = tempfile::NamedTempFile::new_in(folder)
             .map_err(|source| io_error(format!("cannot write in {}", folder.display()), source))?;
         let mut command = self.command(kernel, options);
-        command
-            .args(["-O1", "-gline-tables-only", "-emit-llvm", "-c", "-o"])
-            .arg(scratch.path());
+        command.args(["-O1", "-gline-tables-only", "-emit-llvm", "-c", "-o"]).arg(scratch.path());
         let warnings = run(kernel, command)?;
-        scratch
-            .persist(output)
-            .map_err(|e| io_error(format!("cannot write {}", output.display()), e.error))?;
+        scratch.persist(output).map_err(|e| io_error(format!("cannot write {}", output.display()), e.error))?;
         Ok(warnings)
     }
 
@@ -101,11 +88,7 @@ impl HostCompiler {
         let mut command = Command::new(&self.program);
         command
             .args(options.arguments())
-            .args([
-                "-ferror-limit=0",
-                "-fno-caret-diagnostics",
-                "-fno-color-diagnostics",
-            ])
+            .args(["-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics"])
             .args(["-fno-exceptions", "-fno-rtti", "-Wno-unused-variable"])
             .arg("-I")
             .arg(&self.include_dir)
@@ -124,12 +107,9 @@ fn candidates() -> Vec<PathBuf> {
 }
 
 fn run(kernel: &Path, mut command: Command) -> Result<Vec<Diagnostic>, Error> {
-    let output = command.output().map_err(|source| {
-        io_error(
-            format!("cannot run {}", command.get_program().display()),
-            source,
-        )
-    })?;
+    let output = command
+        .output()
+        .map_err(|source| io_error(format!("cannot run {}", command.get_program().display()), source))?;
     let diagnostics = parse_diagnostics(&String::from_utf8_lossy(&output.stderr));
     match output.status.success() {
         true => Ok(diagnostics),
@@ -137,35 +117,17 @@ fn run(kernel: &Path, mut command: Command) -> Result<Vec<Diagnostic>, Error> {
     }
 }
 
-fn failure(
-    kernel: &Path,
-    command: &Command,
-    output: &Output,
-    diagnostics: Vec<Diagnostic>,
-) -> Error {
+fn failure(kernel: &Path, command: &Command, output: &Output, diagnostics: Vec<Diagnostic>) -> Error {
     let command = command_line(command);
-    match diagnostics
-        .iter()
-        .any(|d| d.severity == Severity::Error && d.line > 0)
-    {
-        true => Error::Rejected {
-            kernel: kernel.to_owned(),
-            diagnostics,
-            command,
-        },
-        false => Error::CompilerFailed {
-            command,
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        },
+    match diagnostics.iter().any(|d| d.severity == Severity::Error && d.line > 0) {
+        true => Error::Rejected { kernel: kernel.to_owned(), diagnostics, command },
+        false => Error::CompilerFailed { command, stderr: String::from_utf8_lossy(&output.stderr).into_owned() },
     }
 }
 
 fn command_line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
 fn io_error(action: String, source: std::io::Error) -> Error {
@@ -184,28 +146,14 @@ fn parse_diagnostic(text: &str) -> Option<Diagnostic> {
         (": warning: ", Severity::Warning),
         (": note: ", Severity::Note),
     ];
-    let found = severities
-        .iter()
-        .filter_map(|(mark, severity)| Some((text.find(mark)?, *mark, *severity)));
+    let found = severities.iter().filter_map(|(mark, severity)| Some((text.find(mark)?, *mark, *severity)));
     let (at, mark, severity) = found.min_by_key(|(at, ..)| *at)?;
     let (place, message) = (&text[..at], text[at + mark.len()..].to_owned());
     let mut parts = place.rsplitn(3, ':');
     let column = parts.next().and_then(|part| part.parse().ok());
     let line = parts.next().and_then(|part| part.parse().ok());
     Some(match (parts.next(), line, column) {
-        (Some(file), Some(line), Some(column)) => Diagnostic {
-            file: file.to_owned(),
-            line,
-            column,
-            severity,
-            message,
-        },
-        _ => Diagnostic {
-            file: String::new(),
-            line: 0,
-            column: 0,
-            severity,
-            message,
-        },
+        (Some(file), Some(line), Some(column)) => Diagnostic { file: file.to_owned(), line, column, severity, message },
+        _ => Diagnostic { file: String::new(), line: 0, column: 0, severity, message },
     })
 }

@@ -88,12 +88,7 @@ impl CompileOptions {
     /// Options for both halves of `arch`, as C++17, without macros.
     #[must_use]
     pub fn new(arch: Arch) -> Self {
-        CompileOptions {
-            arch,
-            standard: Standard::default(),
-            half: Half::default(),
-            defines: Vec::new(),
-        }
+        CompileOptions { arch, standard: Standard::default(), half: Half::default(), defines: Vec::new() }
     }
 
     /// The same options with another C++ standard.

@@ -122,9 +122,8 @@ fn fail(message: &str) -> i32 {
 }
 
 fn help() -> String {
-    let mut text = String::from(
-        "OVERVIEW: PTO Assembler: .pto to CANN C++\n\nUSAGE: ptoas [options] <input file>\n\nOPTIONS:\n",
-    );
+    let mut text =
+        String::from("OVERVIEW: PTO Assembler: .pto to CANN C++\n\nUSAGE: ptoas [options] <input file>\n\nOPTIONS:\n");
     for (name, takes, usage) in OPTIONS.iter().filter(|o| o.2 != Use::Refused) {
         let value = if *takes == Takes::Value { "=<value>" } else { "" };
         let note = if *usage == Use::Accepted { "  (accepted, without effect)" } else { "" };
@@ -141,7 +140,9 @@ fn read_arguments(arguments: &[String]) -> Result<CommandLine, String> {
         let name = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-')).filter(|n| !n.is_empty());
         let Some(name) = name else {
             if line.input.replace(argument.clone()).is_some() {
-                return Err(format!("Too many positional arguments specified!\nCan specify at most 1 positional arguments: '{argument}'"));
+                return Err(format!(
+                    "Too many positional arguments specified!\nCan specify at most 1 positional arguments: '{argument}'"
+                ));
             }
             continue;
         };
@@ -173,7 +174,9 @@ fn switch(name: &str, value: Option<String>) -> Result<String, String> {
     match value.as_deref() {
         None | Some("true" | "TRUE" | "True" | "1" | "") => Ok("true".to_owned()),
         Some("false" | "FALSE" | "False" | "0") => Ok("false".to_owned()),
-        Some(other) => Err(format!("for the --{name} option: '{other}' is invalid value for boolean argument! Try 0 or 1")),
+        Some(other) => {
+            Err(format!("for the --{name} option: '{other}' is invalid value for boolean argument! Try 0 or 1"))
+        }
     }
 }
 
@@ -211,7 +214,9 @@ fn options(line: &CommandLine) -> Result<CompileOptions, String> {
     }
     match line.value("pto-backend").map(str::to_ascii_lowercase).as_deref() {
         None | Some("emitc") => {}
-        Some("vpto") => return Err("Error: --pto-backend=vpto is not available; this program emits C++ only.".to_owned()),
+        Some("vpto") => {
+            return Err("Error: --pto-backend=vpto is not available; this program emits C++ only.".to_owned());
+        }
         Some(other) => return Err(format!("Error: invalid --pto-backend='{other}'. Expected 'emitc' or 'vpto'.")),
     }
     let sync_modes = ["enable-insert-sync", "enable-inject-barrier-all-sync", "enable-graph-sync-solver"];
@@ -305,7 +310,8 @@ mod tests {
 
     #[test]
     fn both_dashes_and_both_value_forms_are_read() {
-        let line = parse(&["in.pto", "-o", "out.cpp", "--pto-arch", "a5", "-pto-level=level3", "--enable-insert-sync"]).expect("well-formed");
+        let line = parse(&["in.pto", "-o", "out.cpp", "--pto-arch", "a5", "-pto-level=level3", "--enable-insert-sync"])
+            .expect("well-formed");
         assert_eq!(line.input.as_deref(), Some("in.pto"));
         assert_eq!(line.value("o"), Some("out.cpp"));
         assert_eq!(line.value("pto-arch"), Some("a5"));
@@ -316,7 +322,10 @@ mod tests {
     #[test]
     fn wrong_words_get_the_lines_that_callers_know() {
         let unknown = parse(&["--pto-arhc=a3"]).err().expect("unknown");
-        assert!(unknown.contains("Unknown command line argument '--pto-arhc=a3'") && unknown.contains("Did you mean '--pto-arch'?"));
+        assert!(
+            unknown.contains("Unknown command line argument '--pto-arhc=a3'")
+                && unknown.contains("Did you mean '--pto-arch'?")
+        );
         let error = |words: &[&str]| options(&parse(words).expect("readable")).err().expect("refused");
         assert_eq!(error(&["--pto-arch=a9"]), "Error: invalid --pto-arch='a9'. Expected 'a2', 'a3', or 'a5'.");
         assert!(error(&["--pto-level=3"]).starts_with("Error: invalid --pto-level="));

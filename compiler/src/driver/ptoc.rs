@@ -17,7 +17,12 @@ use std::{
 
 /// Compiles PTO tile kernels to CANN C++ with every on-chip address placed and checked.
 #[derive(Parser, Debug)]
-#[command(name = "ptoc", version, about = "Compiles PTO tile kernels to CANN C++ with every on-chip address placed and checked", max_term_width = 110)]
+#[command(
+    name = "ptoc",
+    version,
+    about = "Compiles PTO tile kernels to CANN C++ with every on-chip address placed and checked",
+    max_term_width = 110
+)]
 pub struct Arguments {
     /// Kernels (.pto); `-` reads standard input
     #[arg(required = true)]
@@ -287,7 +292,8 @@ fn object(arguments: &Arguments, device: &Device, cpp: &str, target: &str) -> Re
         return device_compiler::compile(cpp, device, &search, Path::new(target)).map_err(|e| e.to_string());
     }
     // A dry run shows the command even where the compiler is not installed.
-    let program = device_compiler::find(&search).unwrap_or_else(|_| PathBuf::from(&pto_dialect::device::device_compiler().names[0]));
+    let program = device_compiler::find(&search)
+        .unwrap_or_else(|_| PathBuf::from(&pto_dialect::device::device_compiler().names[0]));
     let object = if target == "-" { Path::new("kernel.o") } else { Path::new(target) };
     let source = object.with_extension("cpp");
     let invocation = device_compiler::invocation(&program, device, KernelKind::of_text(cpp), &source, object, &search);

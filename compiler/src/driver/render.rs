@@ -35,7 +35,11 @@ fn one(out: &mut String, diagnostic: &Diagnostic, file: &str, lines: &[&str]) {
     let code = if diagnostic.code.is_empty() { String::new() } else { format!("[{}] ", diagnostic.code) };
     let _ = writeln!(out, "{severity}: {code}{}", diagnostic.message);
     if let Some(line) = source_line(position, file, lines) {
-        let indent: String = line.chars().take(position.column.saturating_sub(1) as usize).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let indent: String = line
+            .chars()
+            .take(position.column.saturating_sub(1) as usize)
+            .map(|c| if c == '\t' { '\t' } else { ' ' })
+            .collect();
         let _ = writeln!(out, "    {}\n    {indent}^", shorten(line));
     }
 }

@@ -66,10 +66,15 @@ fn calls_are_placed(module: OperationRef, functions: &[OperationRef]) -> bool {
     let mut ok = true;
     for call in ir::walk(module).into_iter().filter(|&op| op_name(op) == "func.call") {
         let callee = attribute(call, "callee").and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
-        let Some(callee) = functions.iter().find(|&&f| callee.is_some_and(|c| c.value() == ir::symbol(f))) else { continue };
+        let Some(callee) = functions.iter().find(|&&f| callee.is_some_and(|c| c.value() == ir::symbol(f))) else {
+            continue;
+        };
         let open = ir::ops_named(*callee, "alloc_tile").into_iter().find(|op| op.operand("addr").is_none());
         if let Some(tile) = open {
-            let message = format!("function '{}' is called, so its tiles need addresses that its callers leave free", ir::symbol(*callee));
+            let message = format!(
+                "function '{}' is called, so its tiles need addresses that its callers leave free",
+                ir::symbol(*callee)
+            );
             diagnostics::error(tile.raw.location(), "PTO-0609", message).note(call.location(), "called here").emit();
             ok = false;
         }
@@ -103,7 +108,8 @@ fn place_space(
     roots: &mut Roots,
     reserved: &mut [Reserved],
 ) -> bool {
-    let open: Vec<usize> = (0..roots.list.len()).filter(|&i| roots.list[i].space == space && roots.list[i].addr.is_none()).collect();
+    let open: Vec<usize> =
+        (0..roots.list.len()).filter(|&i| roots.list[i].space == space && roots.list[i].addr.is_none()).collect();
     let any_reserve = reserved.iter().any(|r| r.space == space && r.base.is_none());
     if open.is_empty() && !any_reserve {
         return true;
@@ -116,9 +122,11 @@ fn place_space(
     obstacles.extend(&pinned);
     let reserved_end = layout::place_reserved(space, policy, reserved, &mut obstacles);
     let order = order_of(policy, &open, roots);
-    let request = layout::Request { space, policy, limit: memory.placeable(), start: reserved_end, obstacles: &obstacles };
-    let placed = layout::sequential(&request, &order, &roots.list)
-        .or_else(|| (planner == Planner::Reuse).then(|| share(&request, space, &pinned, reserved, &order, roots)).flatten());
+    let request =
+        layout::Request { space, policy, limit: memory.placeable(), start: reserved_end, obstacles: &obstacles };
+    let placed = layout::sequential(&request, &order, &roots.list).or_else(|| {
+        (planner == Planner::Reuse).then(|| share(&request, space, &pinned, reserved, &order, roots)).flatten()
+    });
     match placed {
         Some(addresses) => {
             for (index, address) in addresses {
@@ -138,7 +146,12 @@ fn place_space(
 fn order_of(policy: &dyn MemoryAllocatorPolicy, open: &[usize], roots: &Roots) -> Vec<usize> {
     let mut refs: Vec<TileRef> = open
         .iter()
-        .map(|&i| TileRef { id: i, name: roots.list[i].name.clone(), space: roots.list[i].space, size: roots.list[i].size })
+        .map(|&i| TileRef {
+            id: i,
+            name: roots.list[i].name.clone(),
+            space: roots.list[i].space,
+            size: roots.list[i].size,
+        })
         .collect();
     policy.order(&mut refs);
     refs.into_iter().map(|r| r.id).collect()
@@ -218,7 +231,11 @@ fn constant_address(tile: Value, roots: &Roots) -> Option<u64> {
     if let Some(addr) = definition.operand("addr") {
         return constant_int(addr).and_then(|a| u64::try_from(a).ok());
     }
-    roots.list.iter().find(|r| pto_dialect::op_key(r.op.raw) == pto_dialect::op_key(definition.raw)).and_then(|r| r.addr)
+    roots
+        .list
+        .iter()
+        .find(|r| pto_dialect::op_key(r.op.raw) == pto_dialect::op_key(definition.raw))
+        .and_then(|r| r.addr)
 }
 
 /// Bytes from the parent's start to the window's, where both offsets are constant.

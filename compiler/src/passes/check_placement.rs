@@ -16,9 +16,9 @@ mod owners;
 use crate::ir;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use pto_dialect::{
-    CompactMode, Op, Space, Tile, attribute, constant_int, multi_tile,
+    CompactMode, Op, Space, Tile, attribute, constant_int,
     device::{Device, Memory},
-    diagnostics,
+    diagnostics, multi_tile,
 };
 
 /// Runs the pass on a module.
@@ -61,7 +61,8 @@ fn check_slots(op: Op, device: &Device) -> bool {
     let align = device.memory(tile.space).map_or(1, |m| m.place_align.max(1));
     let stride = tile.footprint_bytes().next_multiple_of(align) as i64;
     let given = attribute(op.raw, super::allocate_memory_addr::PLANNED).is_none();
-    (0..count).all(|i| check_address(op, result, &tile, address.saturating_add(i.saturating_mul(stride)), device, given))
+    (0..count)
+        .all(|i| check_address(op, result, &tile, address.saturating_add(i.saturating_mul(stride)), device, given))
 }
 
 fn check_address(op: Op, value: Value, tile: &Tile, address: i64, device: &Device, given: bool) -> bool {
@@ -101,7 +102,8 @@ fn failures(tile: &Tile, start: u64, memory: &Memory, device: &Device) -> Vec<(&
     }
     if capacity > 0 && end > capacity {
         let more = if tile.compact == CompactMode::RowPlusOne { ", counting one element after each row" } else { "" };
-        found.push(("SA-0353", format!("it ends at byte {end}{more}; {space} of {} has {capacity} bytes", device.name)));
+        found
+            .push(("SA-0353", format!("it ends at byte {end}{more}; {space} of {} has {capacity} bytes", device.name)));
     }
     if memory.align > 0 && start % memory.align != 0 {
         found.push(("SA-0354", format!("address {start} is not a multiple of {} bytes", memory.align)));
@@ -113,7 +115,9 @@ fn failures(tile: &Tile, start: u64, memory: &Memory, device: &Device) -> Vec<(&
 fn advice(memory: &Memory, tile: &Tile) -> String {
     let room = memory.capacity.checked_sub(tile.footprint_bytes());
     let place = match room {
-        Some(last) => format!("an address from 0 to {} that is a multiple of {}", last - last % memory.align.max(1), memory.align),
+        Some(last) => {
+            format!("an address from 0 to {} that is a multiple of {}", last - last % memory.align.max(1), memory.align)
+        }
         None => "fewer rows or columns, a smaller element type, or a space that the target has".to_owned(),
     };
     format!("FIX-A12: choose {place}; -D{}=<bytes> states another capacity", memory.size_macro)
@@ -122,7 +126,12 @@ fn advice(memory: &Memory, tile: &Tile) -> String {
 fn warn_reserve(op: Op, label: &str, start: u64, tile: &Tile, memory: &Memory) {
     let Some(reserve) = &memory.reserve else { return };
     if start.saturating_add(tile.footprint_bytes()) > memory.placeable() {
-        let message = format!("'{}' op {label} at {start:#x} reaches into the top {} bytes of {}", op.facts.name, reserve.bytes, tile.space.name());
+        let message = format!(
+            "'{}' op {label} at {start:#x} reaches into the top {} bytes of {}",
+            op.facts.name,
+            reserve.bytes,
+            tile.space.name()
+        );
         diagnostics::warning(op.raw.location(), "PTO-0604", message).help(reserve.reason.clone()).emit();
     }
 }
@@ -139,7 +148,11 @@ fn check_window(op: Op, device: &Device) -> bool {
     ] {
         let start = offset.unwrap_or(0);
         if start < 0 || start.saturating_add(size) > extent {
-            let message = format!("'pto.subview' op window of {what} {start} to {} leaves its tile {}, which has {extent}", start.saturating_add(size), ir::label(source));
+            let message = format!(
+                "'pto.subview' op window of {what} {start} to {} leaves its tile {}, which has {extent}",
+                start.saturating_add(size),
+                ir::label(source)
+            );
             diagnostics::error(op.raw.location(), "PTO-0605", message).emit();
             ok = false;
         }
@@ -167,7 +180,12 @@ fn check_reserved(op: Op, device: &Device) -> bool {
     let end = base.saturating_add(size);
     let name = op.string("name").unwrap_or_default();
     if base < 0 || end > memory.capacity as i64 {
-        let message = format!("reserved buffer \"{name}\" takes bytes {base} to {end}; {} of {} has {}", space.name(), device.name, memory.capacity);
+        let message = format!(
+            "reserved buffer \"{name}\" takes bytes {base} to {end}; {} of {} has {}",
+            space.name(),
+            device.name,
+            memory.capacity
+        );
         diagnostics::error(op.raw.location(), "PTO-0606", message).emit();
         return false;
     }
@@ -178,8 +196,14 @@ fn check_reserved(op: Op, device: &Device) -> bool {
         let Some(tile) = Tile::of_value(value).filter(|t| t.space == space) else { continue };
         let tile_end = start.saturating_add(tile.footprint_bytes() as i64);
         if start < end && base < tile_end {
-            let message = format!("tile {} takes bytes {start} to {tile_end} of {}, inside reserved buffer \"{name}\" ({base} to {end})", ir::label(value), space.name());
-            diagnostics::error(tile_op.raw.location(), "PTO-0607", message).note(op.raw.location(), "reserved here").emit();
+            let message = format!(
+                "tile {} takes bytes {start} to {tile_end} of {}, inside reserved buffer \"{name}\" ({base} to {end})",
+                ir::label(value),
+                space.name()
+            );
+            diagnostics::error(tile_op.raw.location(), "PTO-0607", message)
+                .note(op.raw.location(), "reserved here")
+                .emit();
             ok = false;
         }
     }

@@ -2,9 +2,12 @@
 //!
 //! Scalar stores go through the data cache; without write-back other cores and the host may read old values.
 
-use crate::ir;
-use melior::ir::{BlockLike, OperationRef, RegionLike, operation::{OperationBuilder, OperationLike}};
 use super::insert_sync;
+use crate::ir;
+use melior::ir::{
+    BlockLike, OperationRef, RegionLike,
+    operation::{OperationBuilder, OperationLike},
+};
 use pto_dialect::{Op, Pipe, device::Device, edit};
 
 /// Runs the pass on a module.

@@ -30,7 +30,10 @@ fn infer(function: OperationRef, device: &Device) -> bool {
             None => first = Some((kind, op)),
             Some((known, _)) if known == kind => {}
             Some((known, other)) => {
-                let message = format!("'{}' op runs on the {kind} core, but the function also uses the {known} core", op.facts.name);
+                let message = format!(
+                    "'{}' op runs on the {kind} core, but the function also uses the {known} core",
+                    op.facts.name
+                );
                 diagnostics::error(op.raw.location(), "PTO-0302", message)
                     .note(other.raw.location(), format!("'{}' runs on the {known} core", other.facts.name))
                     .help("wrap the parts in pto.section.cube and pto.section.vector, or split the function")
@@ -62,7 +65,18 @@ fn kind_of(op: Op, device: &Device) -> Option<&'static str> {
     let spaces: Vec<Space> = op.raw.operands().filter_map(Tile::of_value).map(|t| t.space).collect();
     let any = |wanted: &[Space]| spaces.iter().any(|s| wanted.contains(s));
     match pipe {
-        _ if any(&[Space::Left, Space::Right, Space::Acc, Space::Bias, Space::Scaling, Space::ScaleLeft, Space::ScaleRight]) => Some("cube"),
+        _ if any(&[
+            Space::Left,
+            Space::Right,
+            Space::Acc,
+            Space::Bias,
+            Space::Scaling,
+            Space::ScaleLeft,
+            Space::ScaleRight,
+        ]) =>
+        {
+            Some("cube")
+        }
         _ if any(&[Space::Vec]) => Some("vector"),
         Pipe::M | Pipe::Mte1 | Pipe::Fix => Some("cube"),
         Pipe::V | Pipe::Mte3 => Some("vector"),

@@ -13,9 +13,7 @@ use melior::ir::{
     operation::{OperationBuilder, OperationLike},
 };
 use pto_dialect::{
-    Op, Pipe, Space, Tile, accesses, constant_int,
-    device::Device,
-    edit, enum_attr, op_name, pipe_of, pointer,
+    Op, Pipe, Space, Tile, accesses, constant_int, device::Device, edit, enum_attr, op_name, pipe_of, pointer,
 };
 
 /// Runs the pass on a module.
@@ -36,7 +34,8 @@ pub fn run(module: OperationRef, device: &Device) -> bool {
 }
 
 /// A function with one of these is synchronised by its author.
-const SYNCHRONISES: [&str; 6] = ["set_flag", "wait_flag", "set_flag_dyn", "wait_flag_dyn", "record_event", "wait_event"];
+const SYNCHRONISES: [&str; 6] =
+    ["set_flag", "wait_flag", "set_flag_dyn", "wait_flag_dyn", "record_event", "wait_event"];
 
 /// Bytes of a memory space; `None`: the whole space.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,11 +88,21 @@ impl InsertSync<'_> {
                 }
                 if known.is("tfree") {
                     // The slot goes back to its producer: whoever still reads a popped tile must be done.
-                    let slots = [Space::Vec, Space::Mat].map(|space| Pending { pipe: Pipe::All, place: Place { space, range: None }, writes: true, drained: false });
+                    let slots = [Space::Vec, Space::Mat].map(|space| Pending {
+                        pipe: Pipe::All,
+                        place: Place { space, range: None },
+                        writes: true,
+                        drained: false,
+                    });
                     return self.access(op, Pipe::All, slots.to_vec());
                 }
                 if let Some(pipe) = pipe_of(known, self.device.legality) {
-                    let touched = accesses(known).into_iter().map(|a| Pending { pipe, place: place_of(a.value), writes: a.writes, drained: false });
+                    let touched = accesses(known).into_iter().map(|a| Pending {
+                        pipe,
+                        place: place_of(a.value),
+                        writes: a.writes,
+                        drained: false,
+                    });
                     self.access(op, pipe, touched.collect());
                 }
             }
@@ -106,7 +115,9 @@ impl InsertSync<'_> {
             barrier_before(op, Pipe::All);
         }
         let spaces = Space::ON_CHIP.into_iter().chain([Space::Gm]);
-        self.pending = spaces.map(|space| Pending { pipe: Pipe::All, place: Place { space, range: None }, writes: true, drained: false }).collect();
+        self.pending = spaces
+            .map(|space| Pending { pipe: Pipe::All, place: Place { space, range: None }, writes: true, drained: false })
+            .collect();
     }
 
     /// What runs several times starts after a full barrier each time.
@@ -114,7 +125,8 @@ impl InsertSync<'_> {
         if !self.uses_pipes(op) {
             return;
         }
-        if let Some(pipe) = self.only_pipe(op).filter(|&p| self.in_order(p) && self.pending.iter().all(|a| a.pipe == p)) {
+        if let Some(pipe) = self.only_pipe(op).filter(|&p| self.in_order(p) && self.pending.iter().all(|a| a.pipe == p))
+        {
             // One pipe that keeps its own order: nothing to wait for, on any trip.
             for block in ir::blocks(op) {
                 self.block(block);
@@ -211,7 +223,8 @@ pub fn barrier_before(op: OperationRef, pipe: Pipe) {
     let context = pto_dialect::context_of(op);
     let attribute = enum_attr(context, "Pipe", pipe.name()).expect("every pipe is a case");
     let location = melior::ir::Location::unknown(context);
-    let barrier = OperationBuilder::new("pto.barrier", location).add_attributes(&[(Identifier::new(context, "pipe"), attribute)]);
+    let barrier =
+        OperationBuilder::new("pto.barrier", location).add_attributes(&[(Identifier::new(context, "pipe"), attribute)]);
     edit::insert_before(op, barrier.build().expect("the operation is complete"));
 }
 
@@ -228,7 +241,8 @@ fn place_of(value: Value) -> Place {
 
 /// Bytes from a tile's first to its last: a window reaches over its parent's rows.
 fn extent(value: Value, tile: &Tile) -> u64 {
-    let parent = Op::defining(value).filter(|d| d.is("subview")).and_then(|d| d.operand("source")).and_then(Tile::of_value);
+    let parent =
+        Op::defining(value).filter(|d| d.is("subview")).and_then(|d| d.operand("source")).and_then(Tile::of_value);
     let Some(parent) = parent else { return tile.footprint_bytes() };
     let (row, col) = parent.strides();
     let (box_rows, box_cols) = parent.inner_box();

@@ -5,8 +5,15 @@
 //! on their row-major views (the column-major one hangs some parts).
 
 use crate::ir;
-use melior::ir::{OperationRef, Type, Value, ValueLike, operation::{OperationBuilder, OperationLike}};
-use pto_dialect::{BLayout, Op, SLayout, Space, Tile, device::{BlockOrder, Device, Legality}, diagnostics, edit};
+use melior::ir::{
+    OperationRef, Type, Value, ValueLike,
+    operation::{OperationBuilder, OperationLike},
+};
+use pto_dialect::{
+    BLayout, Op, SLayout, Space, Tile,
+    device::{BlockOrder, Device, Legality},
+    diagnostics, edit,
+};
 
 /// Runs the pass on a module.
 pub fn run(module: OperationRef, device: &Device) -> bool {
@@ -71,7 +78,12 @@ fn transposed(tile: &Tile) -> Tile {
 /// With extents known at run time, the views take theirs from the tiles.
 fn move_dynamic_rows<'c, 'a>(op: Op<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c, 'a>, from: &Tile, to: &Tile) -> bool {
     if from.cols != 1 && to.cols != 1 && (from.rows, from.cols) != (to.rows, to.cols) {
-        diagnostics::error(op.raw.location(), "PTO-0303", "'pto.tmov' op between column-major tiles of different shapes").emit();
+        diagnostics::error(
+            op.raw.location(),
+            "PTO-0303",
+            "'pto.tmov' op between column-major tiles of different shapes",
+        )
+        .emit();
         return false;
     }
     for (operand, value, tile) in [("src", src, from), ("dst", dst, to)] {
@@ -80,7 +92,8 @@ fn move_dynamic_rows<'c, 'a>(op: Op<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c, 
         let location = op.raw.location();
         let context = pto_dialect::context_of(op.raw);
         let index = Type::index(context);
-        let query = OperationBuilder::new("pto.get_validshape", location).add_operands(&[value]).add_results(&[index, index]);
+        let query =
+            OperationBuilder::new("pto.get_validshape", location).add_operands(&[value]).add_results(&[index, index]);
         let query = edit::insert_before(op.raw, query.build().expect("complete"));
         let [rows, cols] = [0, 1].map(|i| Value::from(query.result(i).expect("two results")));
         let set = OperationBuilder::new("pto.set_validshape", location).add_operands(&[view, cols, rows]);

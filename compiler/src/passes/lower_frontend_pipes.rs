@@ -48,7 +48,8 @@ fn lower_function<'c, 'a>(function: OperationRef<'c, 'a>, device: &Device) -> bo
     for op in ops {
         let done = match op.mnemonic() {
             "aic_initialize_pipe" | "aiv_initialize_pipe" => lower_initialize(op, device, &mut queues),
-            "tpush_to_aiv" | "tpush_to_aic" | "tpop_from_aic" | "tpop_from_aiv" | "tfree_from_aic" | "tfree_from_aiv" => {
+            "tpush_to_aiv" | "tpush_to_aic" | "tpop_from_aic" | "tpop_from_aiv" | "tfree_from_aic"
+            | "tfree_from_aiv" => {
                 unsplit |= op.int("split") == Some(0);
                 lower_transfer(op, &queues)
             }
@@ -106,19 +107,29 @@ fn build_handle<'c, 'a>(op: Op<'c, 'a>, device: &Device, dir_mask: i64) -> Optio
     let mut operands = Vec::new();
     if through_gm {
         let Some(gm) = gm else {
-            let message = format!("'{}' op expected gm_slot_buffer: on {} the slots stand in global memory", op.facts.name, device.name);
+            let message = format!(
+                "'{}' op expected gm_slot_buffer: on {} the slots stand in global memory",
+                op.facts.name, device.name
+            );
             diagnostics::error(location, "PTO-0402", message).emit();
             return None;
         };
         operands.push(gm);
     }
     let Some(first) = first else {
-        diagnostics::error(location, "PTO-0402", format!("'{}' op expected the consumer buffer of its direction", op.facts.name)).emit();
+        diagnostics::error(
+            location,
+            "PTO-0402",
+            format!("'{}' op expected the consumer buffer of its direction", op.facts.name),
+        )
+        .emit();
         return None;
     };
     operands.push(first);
     operands.extend(second);
-    let int = |width: u32, value: i64| -> Attribute { IntegerAttribute::new(IntegerType::new(context, width).into(), value).into() };
+    let int = |width: u32, value: i64| -> Attribute {
+        IntegerAttribute::new(IntegerType::new(context, width).into(), value).into()
+    };
     let slot_num = op.int("slot_num").unwrap_or(if dir_mask == 3 { 4 } else { 8 });
     let mut attributes = vec![
         ("dir_mask", int(8, dir_mask)),
@@ -129,7 +140,8 @@ fn build_handle<'c, 'a>(op: Op<'c, 'a>, device: &Device, dir_mask: i64) -> Optio
     if through_gm {
         attributes.push(("local_slot_num", int(32, op.int("local_slot_num").unwrap_or(slot_num))));
         let sizes = [1, 1, i32::from(second.is_some())];
-        attributes.push(("operandSegmentSizes", melior::ir::attribute::DenseI32ArrayAttribute::new(context, &sizes).into()));
+        attributes
+            .push(("operandSegmentSizes", melior::ir::attribute::DenseI32ArrayAttribute::new(context, &sizes).into()));
     }
     if let Some(nosplit) = op.attr("nosplit") {
         attributes.push(("nosplit", nosplit));
@@ -160,12 +172,18 @@ fn lower_transfer<'c, 'a>(op: Op<'c, 'a>, queues: &BTreeMap<i64, Queue<'c, 'a>>)
         _ => "pto.aiv_initialize_pipe",
     };
     let Some(queue) = queues.get(&id) else {
-        let message = format!("'{}' op uses queue {id}, but the function has no {initialize} with id = {id} before it", op.facts.name);
+        let message = format!(
+            "'{}' op uses queue {id}, but the function has no {initialize} with id = {id} before it",
+            op.facts.name
+        );
         diagnostics::error(op.raw.location(), "PTO-0403", message).emit();
         return false;
     };
     if queue.dir_mask & needed == 0 {
-        let message = format!("'{}' op expected queue {id} to go from {direction}, found dir_mask = {}", op.facts.name, queue.dir_mask);
+        let message = format!(
+            "'{}' op expected queue {id} to go from {direction}, found dir_mask = {}",
+            op.facts.name, queue.dir_mask
+        );
         diagnostics::error(op.raw.location(), "PTO-0404", message).emit();
         return false;
     }

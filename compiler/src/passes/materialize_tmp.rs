@@ -59,10 +59,13 @@ fn add_scratch<'c>(op: Op<'c, '_>, need: Need<'c>) {
         compact: CompactMode::Null,
     };
     let segments = DenseI32ArrayAttribute::new(context, &[0, 0, 0]).into();
-    let built = OperationBuilder::new("pto.alloc_tile", Location::name(context, &format!("{}_tmp", op.mnemonic().replace('.', "_")), op.raw.location()))
-        .add_attributes(&[(Identifier::new(context, "operandSegmentSizes"), segments)])
-        .add_results(&[tile.to_type(context, need.ty)])
-        .build();
+    let built = OperationBuilder::new(
+        "pto.alloc_tile",
+        Location::name(context, &format!("{}_tmp", op.mnemonic().replace('.', "_")), op.raw.location()),
+    )
+    .add_attributes(&[(Identifier::new(context, "operandSegmentSizes"), segments)])
+    .add_results(&[tile.to_type(context, need.ty)])
+    .build();
     let alloc = edit::insert_before(op.raw, built.expect("the operation is complete"));
     let value: Value = alloc.result(0).expect("one result").into();
     edit::set_operand(op, "tmp", value);
@@ -86,7 +89,13 @@ fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
         let value = op.operand(name)?;
         Some((Tile::of_value(value)?, edit::element_type(value.r#type())))
     };
-    let like = |(tile, ty): (Tile, Type<'c>)| Need { rows: tile.rows, cols: tile.cols, valid: None, element: tile.element, ty };
+    let like = |(tile, ty): (Tile, Type<'c>)| Need {
+        rows: tile.rows,
+        cols: tile.cols,
+        valid: None,
+        element: tile.element,
+        ty,
+    };
     let bytes = |element: Element| element.bytes() as i64;
     let dst = of("dst")?;
     let columns = |t: &Tile| t.valid_cols.unwrap_or(t.cols);
@@ -118,7 +127,13 @@ fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
         "tcolsum" => {
             let (tile, ty) = of("src")?;
             let binary = op.bool("isBinary") == Some(true);
-            binary.then(|| Need { rows: (rows(&tile) + 1) / 2, cols: whole_rows(columns(&tile), tile.element), valid: None, element: tile.element, ty })
+            binary.then(|| Need {
+                rows: (rows(&tile) + 1) / 2,
+                cols: whole_rows(columns(&tile), tile.element),
+                valid: None,
+                element: tile.element,
+                ty,
+            })
         }
         "row_expand_bin" => row_broadcast(op, dst),
         "ttrans" => {
@@ -126,7 +141,11 @@ fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
             let block = 32 / bytes(tile.element);
             let lines = if bytes(tile.element) == 1 { 32 } else { 16 };
             let used = dst.0.cols % lines == 0 && tile.cols % block == 0 && tile.cols / block <= 255;
-            Some(if used { like((tile, ty)) } else { Need { rows: 1, cols: block, valid: None, element: tile.element, ty } })
+            Some(if used {
+                like((tile, ty))
+            } else {
+                Need { rows: 1, cols: block, valid: None, element: tile.element, ty }
+            })
         }
         "tgather" => op.operand("indices").and_then(|_| of("indices")).map(like),
         "tsort32" => {
@@ -150,7 +169,9 @@ fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
 /// A row broadcast whose per-row operand is a column: blocks of eight rows, 256 bytes each, at most 240 rows.
 fn row_broadcast<'c>(op: Op<'c, '_>, (dst, ty): (Tile, Type<'c>)) -> Option<Need<'c>> {
     let is_column = |name: &str| {
-        op.operand(name).and_then(Tile::of_value).is_some_and(|t| t.blayout == BLayout::ColMajor && t.valid_cols.unwrap_or(t.cols) == 1)
+        op.operand(name)
+            .and_then(Tile::of_value)
+            .is_some_and(|t| t.blayout == BLayout::ColMajor && t.valid_cols.unwrap_or(t.cols) == 1)
     };
     if !is_column("src0") && !is_column("src1") {
         return None;

@@ -43,7 +43,10 @@ fn collect_ends<'c, 'a>(functions: &[OperationRef<'c, 'a>]) -> Vec<End<'c, 'a>> 
     for (index, &function) in functions.iter().enumerate() {
         for op in ir::walk(function).into_iter().filter_map(Op::of) {
             if op.is("initialize_l2l_pipe") || op.is("initialize_l2g2l_pipe") {
-                let keys = ["local_addr", "peer_local_addr"].iter().filter_map(|n| buffer_key(op.operand(n)?, function)).collect();
+                let keys = ["local_addr", "peer_local_addr"]
+                    .iter()
+                    .filter_map(|n| buffer_key(op.operand(n)?, function))
+                    .collect();
                 ends.push(End { op, function: index, keys });
             }
         }
@@ -98,8 +101,14 @@ fn check_component(component: &[usize], ends: &[End]) -> bool {
     for what in ["dir_mask", "slot_size", "slot_num", "local_slot_num"] {
         if first.op.int(what) != second.op.int(what) {
             let show = |end: &End| end.op.int(what).map_or("none".to_owned(), |v| v.to_string());
-            let message = format!("both ends of a queue must agree on {what}: {} here, {} at the other end", show(first), show(second));
-            diagnostics::error(first.op.raw.location(), "PTO-0407", message).note(second.op.raw.location(), "the other end").emit();
+            let message = format!(
+                "both ends of a queue must agree on {what}: {} here, {} at the other end",
+                show(first),
+                show(second)
+            );
+            diagnostics::error(first.op.raw.location(), "PTO-0407", message)
+                .note(second.op.raw.location(), "the other end")
+                .emit();
             return false;
         }
     }
@@ -115,9 +124,17 @@ fn settle_nosplit(component: &[usize], ends: &mut [End]) -> bool {
             let Some(split) = user.int("split") else { continue };
             match unsplit {
                 Some((known, other)) if known != (split == 0) => {
-                    diagnostics::error(user.raw.location(), "PTO-0408", format!("'{}' op with split = {split} on a queue that is also used {} split", user.facts.name, if known { "without" } else { "with" }))
-                        .note(other.location(), "used here")
-                        .emit();
+                    diagnostics::error(
+                        user.raw.location(),
+                        "PTO-0408",
+                        format!(
+                            "'{}' op with split = {split} on a queue that is also used {} split",
+                            user.facts.name,
+                            if known { "without" } else { "with" }
+                        ),
+                    )
+                    .note(other.location(), "used here")
+                    .emit();
                     return false;
                 }
                 _ => unsplit = Some((split == 0, user.raw)),
@@ -128,7 +145,12 @@ fn settle_nosplit(component: &[usize], ends: &mut [End]) -> bool {
     if let (Some(&stated), Some((used, op))) = (stated.first(), unsplit)
         && stated != used
     {
-        diagnostics::error(op.location(), "PTO-0408", format!("the queue states nosplit = {stated}, but this operation needs {used}")).emit();
+        diagnostics::error(
+            op.location(),
+            "PTO-0408",
+            format!("the queue states nosplit = {stated}, but this operation needs {used}"),
+        )
+        .emit();
         return false;
     }
     let nosplit = stated.first().copied().or(unsplit.map(|(u, _)| u)).unwrap_or(false);
@@ -147,7 +169,9 @@ fn assign_flags(components: &[Vec<usize>], ends: &[End]) -> bool {
         let width = if ends[component[0]].op.int("dir_mask") == Some(3) { 4 } else { 2 };
         let stated = component.iter().find_map(|&i| ends[i].op.int("flag_base"));
         let is_free = |base: i64| {
-            component.iter().all(|&i| used.get(&ends[i].function).is_none_or(|taken| (base..base + width).all(|f| !taken.contains(&f))))
+            component.iter().all(|&i| {
+                used.get(&ends[i].function).is_none_or(|taken| (base..base + width).all(|f| !taken.contains(&f)))
+            })
         };
         let base = stated.or_else(|| (0..=FLAGS - width).step_by(2).find(|&base| is_free(base)));
         let Some(base) = base else {
@@ -176,11 +200,17 @@ fn replace_buffers(functions: &[OperationRef]) -> bool {
         for op in ir::ops_named(function, "reserve_buffer") {
             let name = op.string("name").unwrap_or_default();
             let Some(base) = op.int("base") else {
-                diagnostics::error(op.raw.location(), "PTO-0410", format!("reserved buffer \"{name}\" has no base; run pto-allocate-memory-addr first")).emit();
+                diagnostics::error(
+                    op.raw.location(),
+                    "PTO-0410",
+                    format!("reserved buffer \"{name}\" has no base; run pto-allocate-memory-addr first"),
+                )
+                .emit();
                 return false;
             };
             if bases.insert((ir::symbol(function), name.clone()), base).is_some() {
-                diagnostics::error(op.raw.location(), "PTO-0411", format!("the function reserves \"{name}\" twice")).emit();
+                diagnostics::error(op.raw.location(), "PTO-0411", format!("the function reserves \"{name}\" twice"))
+                    .emit();
                 return false;
             }
         }
@@ -195,7 +225,10 @@ fn replace_buffers(functions: &[OperationRef]) -> bool {
             match bases.get(&key) {
                 Some(&base) => replace(op, base),
                 None => {
-                    let message = format!("'pto.import_reserved_buffer' op: function '{}' reserves no buffer \"{}\"", key.0, key.1);
+                    let message = format!(
+                        "'pto.import_reserved_buffer' op: function '{}' reserves no buffer \"{}\"",
+                        key.0, key.1
+                    );
                     diagnostics::error(op.raw.location(), "PTO-0412", message).emit();
                     ok = false;
                 }

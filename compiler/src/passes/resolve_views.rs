@@ -43,15 +43,21 @@ fn resolve_window(op: Op) {
 
 /// The address of a tile, before its window.
 fn address_of<'c, 'a>(tile: Value<'c, 'a>, scope: &Arithmetic<'c, 'a>) -> Number<'c, 'a> {
-    if let Some(addr) = Op::defining(tile).filter(|d| d.is("alloc_tile") || d.is("subview")).and_then(|d| d.operand("addr")) {
+    if let Some(addr) =
+        Op::defining(tile).filter(|d| d.is("alloc_tile") || d.is("subview")).and_then(|d| d.operand("addr"))
+    {
         return Number::of(addr);
     }
-    let query = OperationBuilder::new("pto.tile_addr", scope.anchor.location()).add_operands(&[tile]).add_results(&[scope.i64()]);
+    let query = OperationBuilder::new("pto.tile_addr", scope.anchor.location())
+        .add_operands(&[tile])
+        .add_results(&[scope.i64()]);
     Number::Value(scope.insert(query))
 }
 
 fn resolve_slot(op: Op, device: &Device) {
-    let (Some(source), Some(slot), Some(result)) = (op.operand("source"), op.operand("slot"), op.result()) else { return };
+    let (Some(source), Some(slot), Some(result)) = (op.operand("source"), op.operand("slot"), op.result()) else {
+        return;
+    };
     let Some(owner) = Op::defining(source).filter(|d| d.is("alloc_multi_tile")) else { return };
     let (Some(base), Some((ty, _))) = (owner.operand("addr"), multi_tile(source.r#type())) else { return };
     let Some(tile) = Tile::of(ty) else { return };
@@ -80,7 +86,8 @@ pub fn slot_stride(tile: &Tile, device: &Device) -> u64 {
 /// Tiles and windows that nobody uses, users before what they use.
 fn erase_unused(function: OperationRef) {
     for op in ir::walk(function).into_iter().rev().filter_map(Op::of) {
-        let names_a_tile = matches!(op.mnemonic(), "alloc_tile" | "alloc_multi_tile" | "subview" | "bitcast" | "treshape");
+        let names_a_tile =
+            matches!(op.mnemonic(), "alloc_tile" | "alloc_multi_tile" | "subview" | "bitcast" | "treshape");
         if names_a_tile && op.result().is_some_and(edit::is_unused) {
             edit::erase(op.raw);
         }
@@ -147,7 +154,9 @@ impl<'c, 'a> Arithmetic<'c, 'a> {
         if let Some(constant) = constant_int(index) {
             return Number::Constant(constant.wrapping_mul(factor));
         }
-        let cast = OperationBuilder::new("arith.index_cast", unnamed(self.anchor)).add_operands(&[index]).add_results(&[self.i64()]);
+        let cast = OperationBuilder::new("arith.index_cast", unnamed(self.anchor))
+            .add_operands(&[index])
+            .add_results(&[self.i64()]);
         let wide = self.insert(cast);
         if factor == 1 {
             return Number::Value(wide);

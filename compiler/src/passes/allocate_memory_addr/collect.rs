@@ -95,7 +95,10 @@ fn root<'c, 'a>(op: Op<'c, 'a>, device: &Device) -> Option<Root<'c, 'a>> {
 /// Follows windows, reshapes and casts: a slot must hold its largest member.
 fn widen(value: Value, offset: u64, size: &mut u64) {
     for user in edit::uses(value).into_iter().filter_map(Op::of) {
-        let (Some(result), true) = (user.result(), matches!(user.mnemonic(), "subview" | "treshape" | "bitcast")) else { continue };
+        let (Some(result), true) = (user.result(), matches!(user.mnemonic(), "subview" | "treshape" | "bitcast"))
+        else {
+            continue;
+        };
         let Some(member) = Tile::of_value(result) else { continue };
         let inner = if user.is("subview") { window_offset(user).unwrap_or(0) } else { 0 };
         let start = offset.saturating_add(inner);

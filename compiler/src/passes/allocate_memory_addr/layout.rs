@@ -38,7 +38,13 @@ pub fn place_reserved(
 }
 
 /// The lowest legal start from `from` on where `size` bytes meet no obstacle.
-fn lowest_free(policy: &dyn MemoryAllocatorPolicy, space: Space, from: u64, size: u64, obstacles: &[(u64, u64)]) -> u64 {
+fn lowest_free(
+    policy: &dyn MemoryAllocatorPolicy,
+    space: Space,
+    from: u64,
+    size: u64,
+    obstacles: &[(u64, u64)],
+) -> u64 {
     let mut sorted = obstacles.to_vec();
     sorted.sort_unstable();
     let mut address = policy.align_address(from, space);
@@ -73,7 +79,12 @@ pub fn first_fit(request: &Request, order: &[usize], pinned: &[Region], roots: &
         let tile = &roots.list[index];
         let mut taken = request.obstacles.to_vec();
         taken.extend(pinned.iter().filter(|r| r.lifetime.meets(&tile.lifetime)).map(|r| r.range));
-        taken.extend(placed.iter().filter(|(other, _)| conflicts(&roots.list[*other], tile)).map(|&(other, a)| (a, a + roots.list[other].size)));
+        taken.extend(
+            placed
+                .iter()
+                .filter(|(other, _)| conflicts(&roots.list[*other], tile))
+                .map(|&(other, a)| (a, a + roots.list[other].size)),
+        );
         let from = request.start.min(request.limit);
         let address = lowest_free(request.policy, request.space, from, tile.size, &taken);
         if address.checked_add(tile.size)? > request.limit {

@@ -70,7 +70,9 @@ pub fn find(function: OperationRef, roots: &mut [Root]) {
             for &root in sets.get(&value_key(value)).into_iter().flatten() {
                 roots[root].lifetime.touch(at);
                 // Outermost loop that the definition stands outside of.
-                let around = loops.iter().find(|l| l.first <= at && at <= l.last && !(l.first <= defined[root] && defined[root] <= l.last));
+                let around = loops
+                    .iter()
+                    .find(|l| l.first <= at && at <= l.last && !(l.first <= defined[root] && defined[root] <= l.last));
                 if let Some(around) = around {
                     roots[root].lifetime.touch(around.first);
                     roots[root].lifetime.touch(around.last);
@@ -161,7 +163,8 @@ fn structured<'c, 'a>(op: OperationRef<'c, 'a>, first: usize, skip: usize) -> Ve
     let inits: Vec<Value> = op.operands().skip(first.min(op.operand_count())).collect();
     let results: Vec<Value> = op.results().map(Value::from).collect();
     for block in ir::blocks(op) {
-        let arguments: Vec<Value> = (skip..block.argument_count()).filter_map(|i| block.argument(i).ok().map(Value::from)).collect();
+        let arguments: Vec<Value> =
+            (skip..block.argument_count()).filter_map(|i| block.argument(i).ok().map(Value::from)).collect();
         pairs.extend(inits.iter().copied().zip(arguments.iter().copied()));
         pairs.extend(inits.iter().copied().zip(results.iter().copied()));
         let Some(last) = block.terminator() else { continue };
@@ -191,7 +194,8 @@ fn allow_in_place(at: usize, op: OperationRef, sets: &RootSets, roots: &mut [Roo
             .all(|(o, _)| o.role == Role::Read && (allowed.contains(&"*") || allowed.contains(&o.name)));
         let same = Tile::of_value(value) == op.operand("dst").and_then(Tile::of_value);
         let is_root = value_key(value) == value_key(roots[dying].value);
-        if operand.role == Role::Read && named && same && is_root && dying != result && roots[dying].lifetime.end == at {
+        if operand.role == Role::Read && named && same && is_root && dying != result && roots[dying].lifetime.end == at
+        {
             roots[dying].lifetime.last_reader_allows.push(result);
         }
     }

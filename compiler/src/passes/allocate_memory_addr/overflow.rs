@@ -34,16 +34,24 @@ pub fn report(space: Space, device: &Device, planner: Planner, roots: &mut Roots
     let at = peak.and_then(|p| crate::ir::walk(roots.function).get(p).copied());
     let location = at.map_or_else(|| roots.function.location(), |op| op.location());
     let place = at.map_or(String::new(), |op| format!(" at '{}'", op_name(op)));
-    let taken = if reservations == 0 { String::new() } else { format!(", {reservations} of them for reserved buffers") };
+    let taken =
+        if reservations == 0 { String::new() } else { format!(", {reservations} of them for reserved buffers") };
     let needed = tiles + reservations;
     let message = if needed > available {
-        format!("{name} of {} overflows: {needed} bytes are needed{place}{taken}, {available} are available", device.name)
+        format!(
+            "{name} of {} overflows: {needed} bytes are needed{place}{taken}, {available} are available",
+            device.name
+        )
     } else {
-        format!("{name} of {} overflows: {needed} bytes are needed{place}{taken}, but the {available} that are available are divided so that no placement was found", device.name)
+        format!(
+            "{name} of {} overflows: {needed} bytes are needed{place}{taken}, but the {available} that are available are divided so that no placement was found",
+            device.name
+        )
     };
     let mut report = diagnostics::error(location, "PTO-0602", message).help(capacity_note(memory));
     for buffer in reserved.iter().filter(|r| r.space == space) {
-        report = report.note(buffer.op.location(), format!("reserved buffer \"{}\": {} bytes", buffer.name, buffer.size));
+        report =
+            report.note(buffer.op.location(), format!("reserved buffer \"{}\": {} bytes", buffer.name, buffer.size));
     }
     for &index in &alive {
         let root = &roots.list[index];
@@ -62,7 +70,9 @@ fn capacity_note(memory: &pto_dialect::device::Memory) -> String {
             reserve.reason,
             memory.space.name()
         ),
-        None => format!("{} has {} bytes; -D{}=<bytes> changes that", memory.memory, memory.capacity, memory.size_macro),
+        None => {
+            format!("{} has {} bytes; -D{}=<bytes> changes that", memory.memory, memory.capacity, memory.size_macro)
+        }
     }
 }
 
@@ -70,15 +80,22 @@ fn capacity_note(memory: &pto_dialect::device::Memory) -> String {
 fn peak(space: Space, roots: &Roots) -> (Option<usize>, Vec<usize>) {
     let of_space: Vec<usize> = (0..roots.list.len()).filter(|&i| roots.list[i].space == space).collect();
     let alive_at = |p: usize| -> Vec<usize> {
-        of_space.iter().copied().filter(|&i| roots.list[i].lifetime.start <= p && p <= roots.list[i].lifetime.end).collect()
+        of_space
+            .iter()
+            .copied()
+            .filter(|&i| roots.list[i].lifetime.start <= p && p <= roots.list[i].lifetime.end)
+            .collect()
     };
     let bytes = |alive: &[usize]| -> u64 { alive.iter().map(|&i| roots.list[i].size).sum() };
     let ops = crate::ir::walk(roots.function);
-    let mut starts: Vec<usize> = of_space.iter().map(|&i| roots.list[i].lifetime.start).filter(|&p| p < ops.len()).collect();
+    let mut starts: Vec<usize> =
+        of_space.iter().map(|&i| roots.list[i].lifetime.start).filter(|&p| p < ops.len()).collect();
     starts.sort_unstable();
     starts.dedup();
     // A start inside a loop may be the loop itself; the operation that works on tiles is what the author knows.
     let best = starts.into_iter().max_by_key(|&p| (bytes(&alive_at(p)), std::cmp::Reverse(p)));
-    let best = best.map(|p| (p..ops.len()).find(|&q| Op::of(ops[q]).is_some() && bytes(&alive_at(q)) == bytes(&alive_at(p))).unwrap_or(p));
+    let best = best.map(|p| {
+        (p..ops.len()).find(|&q| Op::of(ops[q]).is_some() && bytes(&alive_at(q)) == bytes(&alive_at(p))).unwrap_or(p)
+    });
     (best, best.map(alive_at).unwrap_or(of_space))
 }

@@ -7,7 +7,9 @@
 
 use crate::{ir, passes::allocate_memory_addr::PLANNED};
 use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, operation::OperationLike};
-use pto_dialect::{Op, Space, Tile, accesses, attribute, constant_int, device::Device, diagnostics, op_key, op_name, value_key};
+use pto_dialect::{
+    Op, Space, Tile, accesses, attribute, constant_int, device::Device, diagnostics, op_key, op_name, value_key,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Checks a function; true when nothing was placed by us or nothing is overwritten too early.
@@ -51,7 +53,8 @@ struct Check<'c, 'a> {
 
 impl<'c, 'a> Check<'c, 'a> {
     fn new(function: OperationRef<'c, 'a>) -> Self {
-        let mut check = Self { tiles: Vec::new(), names: HashMap::new(), state: State::default(), reported: BTreeSet::new() };
+        let mut check =
+            Self { tiles: Vec::new(), names: HashMap::new(), state: State::default(), reported: BTreeSet::new() };
         for op in ir::walk(function).into_iter().filter_map(Op::of).filter(|op| op.is("alloc_tile")) {
             let (Some(value), Some(addr)) = (op.result(), op.operand("addr").and_then(constant_int)) else { continue };
             let (Some(tile), Ok(start)) = (Tile::of_value(value), u64::try_from(addr)) else { continue };
@@ -261,7 +264,8 @@ impl State {
         for (space, cuts) in cuts {
             let cuts: Vec<u64> = cuts.into_iter().collect();
             for pair in cuts.windows(2) {
-                let owners: BTreeSet<usize> = [&self, other].into_iter().flat_map(|s| s.owners_at(space, pair[0])).collect();
+                let owners: BTreeSet<usize> =
+                    [&self, other].into_iter().flat_map(|s| s.owners_at(space, pair[0])).collect();
                 if !owners.is_empty() {
                     bytes.insert((space, pair[0]), (pair[1], owners));
                 }
@@ -273,7 +277,10 @@ impl State {
 
     fn owners_at(&self, space: Space, at: u64) -> Vec<usize> {
         let before = self.bytes.range((space, 0)..=(space, at)).next_back();
-        before.filter(|(_, (end, _))| *end > at).map(|(_, (_, owners))| owners.iter().copied().collect()).unwrap_or_default()
+        before
+            .filter(|(_, (end, _))| *end > at)
+            .map(|(_, (_, owners))| owners.iter().copied().collect())
+            .unwrap_or_default()
     }
 }
 

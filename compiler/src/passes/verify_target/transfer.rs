@@ -4,7 +4,7 @@ use super::{
     codes::{ATTRIBUTE, ELEMENT, LAYOUT, LIMIT, SHAPE, SPACE},
     subject::{Named, Subject},
 };
-use pto_dialect::{BLayout, Element, PadValue, SLayout, Space, View};
+use pto_dialect::{BLayout, Element, Op, PadValue, SLayout, Space, Tile, View};
 
 /// `tload`, `tprefetch`.
 pub fn tload(subject: &mut Subject) {
@@ -137,9 +137,20 @@ pub fn tmov(subject: &mut Subject) {
         let same = (src.rows, src.cols) == (dst.rows, dst.cols);
         subject.require(same, SHAPE, format_args!("{dst} of shape {} as {src} is", src.shape_text()), dst.shape_text());
     }
+    if src.space == Space::Mat && is_strided_window(subject) {
+        let expected = format_args!("{src} to be a whole tile; pto.textract takes a window out of one");
+        subject.require(false, SHAPE, expected, "a window with its parent's strides");
+    }
     if src.space == Space::Acc {
         move_acc(subject, &src, &dst);
     }
+}
+
+/// Whether `src` is a window whose C++ object has its parent's shape: the library moves whole shapes.
+fn is_strided_window(subject: &Subject) -> bool {
+    let window = subject.op.operand("src").and_then(Op::defining).filter(|op| op.is("subview"));
+    let tiles = window.and_then(|op| Some((Tile::of_value(op.operand("source")?)?, Tile::of_value(op.result()?)?)));
+    tiles.is_some_and(|(parent, window)| parent.strides() != window.strides())
 }
 
 fn move_acc(subject: &mut Subject, src: &Named, dst: &Named) {
@@ -209,7 +220,12 @@ fn extract_mat(subject: &mut Subject, src: &Named, dst: &Named) {
         Space::Left => {
             // A2/A3 extracts into row_major blocks only; elsewhere `pto-legalize-tiles` has settled the blocks.
             let holds = dst.slayout == SLayout::RowMajor && (!subject.is_a3() || dst.blayout == BLayout::RowMajor);
-            subject.require(holds, LAYOUT, format_args!("{dst} in row_major blocks of row_major boxes"), dst.layout_text());
+            subject.require(
+                holds,
+                LAYOUT,
+                format_args!("{dst} in row_major blocks of row_major boxes"),
+                dst.layout_text(),
+            );
         }
         Space::Right => {
             let expected = format_args!("{dst} in row_major blocks of col_major boxes");
