@@ -35,6 +35,7 @@ fn check_function(function: OperationRef, device: &Device) -> bool {
             "alloc_multi_tile" => check_slots(op, device),
             "subview" => check_window(op, device),
             "reserve_buffer" => check_reserved(op, device),
+            _ if op.facts.has_rule("acc_in_place") => check_accumulator(op),
             _ => true,
         };
     }
@@ -134,6 +135,25 @@ fn warn_reserve(op: Op, label: &str, start: u64, tile: &Tile, memory: &Memory) {
         );
         diagnostics::warning(op.raw.location(), "PTO-0604", message).help(reserve.reason.clone()).emit();
     }
+}
+
+/// The library accumulates into `dst` and never reads the other accumulator's bytes, so both must be the same ones.
+fn check_accumulator(op: Op) -> bool {
+    let accumulator = op.operand("acc_in").or_else(|| op.operand("c_in"));
+    let (Some(from), Some(to)) = (accumulator, op.operand("dst")) else { return true };
+    let place = |tile: Value| Op::defining(tile).and_then(address);
+    let (Some(a), Some(b)) = (place(from), place(to)) else { return true };
+    if a == b {
+        return true;
+    }
+    let message = format!(
+        "'{}' op accumulates in place, but {} stands at {a:#x} and {} at {b:#x}",
+        op.facts.name,
+        ir::label(from),
+        ir::label(to)
+    );
+    diagnostics::error(op.raw.location(), "PTO-0610", message).help("name one tile as both").emit();
+    false
 }
 
 /// A window lies inside its tile and starts at an aligned address.
