@@ -294,14 +294,18 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             let (Ok(result), Ok(init)) = (op.result(index).map(Value::from), op.operand(first + index)) else {
                 continue;
             };
-            let ty = cpp_type(result.r#type()).unwrap_or_else(|| "auto".to_owned());
-            let init = self.argument(init);
-            let name = self.declare_name(result, "carried");
-            self.line(format!("{ty} {name} = {init};"));
-            self.bind(result, Expression::atom(name.clone()));
-            variables.push(name);
+            variables.push(self.declare_state(result, init, "carried"));
         }
         variables
+    }
+
+    /// A variable for a value that changes from trip to trip, with its first value.
+    fn declare_state(&mut self, value: Value<'c, 'a>, init: Value<'c, 'a>, otherwise: &str) -> String {
+        let ty = cpp_type(value.r#type()).unwrap_or_else(|| "auto".to_owned());
+        let init = self.argument(init);
+        let name = self.declare_name(value, otherwise);
+        self.line(format!("{ty} {name} = {init};"));
+        name
     }
 
     /// Variables for the results of an operation, set later.
@@ -369,12 +373,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             let (Ok(argument), Ok(init)) = (before.argument(index).map(Value::from), op.operand(index)) else {
                 continue;
             };
-            let ty = cpp_type(argument.r#type()).unwrap_or_else(|| "auto".to_owned());
-            let init = self.argument(init);
-            let name = self.declare_name(argument, "state");
-            self.line(format!("{ty} {name} = {init};"));
-            self.bind(argument, Expression::atom(name.clone()));
-            variables.push(name);
+            variables.push(self.declare_state(argument, init, "state"));
         }
         let results = self.declare_results(op);
         self.open("while (true)");

@@ -241,24 +241,15 @@ fn choose_device(module: &Module, options: &CompileOptions) -> Option<Device> {
             OnConflict::Warn => diagnostics::warning(root.location(), "PTO-0306", message).emit(),
         }
     }
+    let defines = options.defines.iter().map(|text| (text, device.apply_define(text)));
+    let mut results: Vec<_> = defines.collect();
+    results.extend(options.reserves.iter().map(|text| (text, device.apply_reserve(text))));
     let mut ok = true;
-    for (text, result) in options
-        .defines
-        .iter()
-        .map(|d| (d, device.clone().apply_define(d)))
-        .chain(options.reserves.iter().map(|r| (r, device.clone().apply_reserve(r))))
-        .collect::<Vec<_>>()
-    {
+    for (text, result) in results {
         if let Err(error) = result {
             complain("PTO-0307", format!("option '{text}': {error}"));
             ok = false;
         }
-    }
-    for define in &options.defines {
-        let _ = device.apply_define(define);
-    }
-    for reserve in &options.reserves {
-        let _ = device.apply_reserve(reserve);
     }
     ok.then_some(device)
 }

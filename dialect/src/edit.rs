@@ -4,7 +4,7 @@ use crate::{ffi, op::Op};
 use melior::{
     Context,
     ir::{
-        Attribute, BlockLike, BlockRef, Identifier, Location, Operation, OperationRef, Type, Value, ValueLike,
+        Attribute, BlockLike, Identifier, Location, Operation, OperationRef, Type, Value, ValueLike,
         attribute::{DenseI32ArrayAttribute, IntegerAttribute},
         operation::{OperationBuilder, OperationLike},
     },
@@ -14,17 +14,6 @@ use melior::{
 pub fn insert_before<'c, 'a>(anchor: OperationRef<'c, 'a>, op: Operation<'c>) -> OperationRef<'c, 'a> {
     let block = anchor.block().expect("an anchor stands in a block");
     block.insert_operation_before(anchor, op)
-}
-
-/// Puts a new operation after `anchor`.
-pub fn insert_after<'c, 'a>(anchor: OperationRef<'c, 'a>, op: Operation<'c>) -> OperationRef<'c, 'a> {
-    let block = anchor.block().expect("an anchor stands in a block");
-    block.insert_operation_after(anchor, op)
-}
-
-/// Puts a new operation at the start of a block.
-pub fn insert_at_start<'c, 'a>(block: BlockRef<'c, 'a>, op: Operation<'c>) -> OperationRef<'c, 'a> {
-    block.insert_operation(0, op)
 }
 
 /// Removes an operation whose results have no uses.

@@ -58,7 +58,7 @@ fn move_rows(op: Op) -> bool {
     if dynamic {
         return move_dynamic_rows(op, src, dst, &from, &to);
     }
-    let views = [(src, from), (dst, to)].map(|(value, tile)| row_view(op.raw, value, &tile, transposed(&tile)));
+    let views = [(src, from), (dst, to)].map(|(value, tile)| row_view(op.raw, value, transposed(&tile)));
     edit::set_operand(op, "src", views[0]);
     edit::set_operand(op, "dst", views[1]);
     true
@@ -88,7 +88,7 @@ fn move_dynamic_rows<'c, 'a>(op: Op<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c, 
     }
     for (operand, value, tile) in [("src", src, from), ("dst", dst, to)] {
         let open = Tile { valid_rows: None, valid_cols: None, ..transposed(tile) };
-        let view = row_view(op.raw, value, tile, open);
+        let view = row_view(op.raw, value, open);
         let location = op.raw.location();
         let context = pto_dialect::context_of(op.raw);
         let index = Type::index(context);
@@ -103,7 +103,7 @@ fn move_dynamic_rows<'c, 'a>(op: Op<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c, 
     true
 }
 
-fn row_view<'c, 'a>(anchor: OperationRef<'c, 'a>, value: Value<'c, 'a>, _tile: &Tile, view: Tile) -> Value<'c, 'a> {
+fn row_view<'c, 'a>(anchor: OperationRef<'c, 'a>, value: Value<'c, 'a>, view: Tile) -> Value<'c, 'a> {
     let context = pto_dialect::context_of(anchor);
     let ty = view.to_type(context, edit::element_type(value.r#type()));
     let reshape = OperationBuilder::new("pto.treshape", anchor.location()).add_operands(&[value]).add_results(&[ty]);
