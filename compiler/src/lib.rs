@@ -4,8 +4,11 @@
 //! manager; `session::compile` runs the whole pipeline on a text. Nothing outside `driver` prints.
 
 pub mod driver;
+pub mod frontend;
 pub mod ir;
+pub mod memory;
 pub mod passes;
 pub mod pipeline;
+pub mod placement;
 pub mod session;
 pub mod target;

@@ -1,6 +1,7 @@
 //! The order of the passes, as data, and running them one by one.
 
 use crate::{
+    frontend::memory::Order,
     passes::{self, AllocationOptions, Planner},
     target::DeviceSource,
 };
@@ -22,10 +23,14 @@ pub struct Settings {
     pub device: Arc<Device>,
     /// How tiles may share bytes.
     pub planner: Planner,
+    /// In which order tiles get addresses.
+    pub order: Order,
     /// Whether to insert barriers.
     pub sync: bool,
     /// Whether to infer layouts of tensor views.
     pub layout: bool,
+    /// The last pass to run; `None`: all.
+    pub until: Option<&'static str>,
 }
 
 /// A pass and when it runs.
@@ -53,7 +58,7 @@ const STEPS: &[Step] = &[
     Step { name: "pto-materialize-tmp", make: |s| passes::materialize_tmp(source(s)), runs: always },
     Step {
         name: "pto-allocate-memory-addr",
-        make: |s| passes::allocate_memory_addr_for(source(s), AllocationOptions { planner: s.planner, policy: None }),
+        make: |s| passes::allocate_memory_addr_for(source(s), AllocationOptions { planner: s.planner, order: s.order, policy: None }),
         runs: always,
     },
     Step { name: "pto-check-placement", make: |s| passes::check_placement(source(s)), runs: always },
@@ -99,6 +104,9 @@ pub fn run(
         }
         if !ok {
             return false;
+        }
+        if settings.until == Some(step.name) {
+            break;
         }
     }
     // Passes change operands and types in place; what they leave must be what its verifiers accept.

@@ -1,14 +1,18 @@
 //! One text through the whole compiler: parse, target, passes, C++. Nothing here prints.
 
+mod front_end;
+
 use crate::{
+    frontend::memory::Order,
     ir,
     passes::Planner,
     pipeline::{self, Settings},
+    placement,
     target::{DEFAULT_TARGET, TARGET_ATTRIBUTE, module_target},
 };
 use melior::{
     Context,
-    ir::{Module, OperationRef, attribute::StringAttribute, operation::OperationLike},
+    ir::{Location, Module, OperationRef, attribute::StringAttribute, operation::OperationLike},
 };
 use pto_codegen::{Options as CodegenOptions, TassignCount};
 use pto_dialect::{
@@ -32,6 +36,10 @@ pub enum Emit {
     Pto,
     /// The same in MLIR's generic form.
     Mlir,
+    /// Where everything on the chip is, as JSON.
+    Placement,
+    /// The placed program in its own notation.
+    Frontend,
 }
 
 /// Who gives addresses.
@@ -73,6 +81,8 @@ pub struct CompileOptions {
     pub level: Level,
     /// How tiles may share bytes.
     pub planner: Planner,
+    /// In which order tiles get addresses.
+    pub order: Order,
     /// Whether to insert barriers.
     pub sync: bool,
     /// Whether layouts are left as they are.
@@ -154,21 +164,52 @@ pub fn compile(text: &str, file: &str, options: &CompileOptions) -> Outcome {
 }
 
 fn stages(context: &Context, text: &str, file: &str, options: &CompileOptions, outcome: &mut Outcome) -> Option<()> {
-    let start = Instant::now();
-    let parse_options = ParseOptions { allow_unregistered: options.allow_unregistered };
-    let mut module = {
-        let _span = tracing::info_span!("parse").entered();
-        parse(context, text, file, parse_options)?
+    let (mut module, device) = if front_end::is_program(text, file) {
+        outcome.stage = Stage::Options;
+        let device = Arc::new(choose_device(Location::unknown(context), None, options)?);
+        outcome.device = Some(Arc::clone(&device));
+        outcome.stage = Stage::Parse;
+        let reader = front_end::FrontEnd { context, file, device: &device, options };
+        match reader.run(text, &mut outcome.times)? {
+            front_end::Product::Module(module) => (module, device),
+            front_end::Product::Text(text) => {
+                outcome.text = Some(text);
+                outcome.stage = Stage::Done;
+                return Some(());
+            }
+        }
+    } else {
+        let start = Instant::now();
+        let parse_options = ParseOptions { allow_unregistered: options.allow_unregistered };
+        let module = {
+            let _span = tracing::info_span!("parse").entered();
+            parse(context, text, file, parse_options)?
+        };
+        outcome.times.push(("parse", start.elapsed()));
+        outcome.stage = Stage::Options;
+        let root = module.as_operation();
+        let device = Arc::new(choose_device(root.location(), stated_target(root), options)?);
+        outcome.device = Some(Arc::clone(&device));
+        if options.emit == Emit::Frontend {
+            let message = "--emit=frontend prints front-end programs; this is a module of the dialect (try --emit=pto)";
+            diagnostics::error(root.location(), "PTO-0302", message).emit();
+            return None;
+        }
+        (module, device)
     };
-    outcome.times.push(("parse", start.elapsed()));
-    outcome.stage = Stage::Options;
-    let device = Arc::new(choose_device(&module, options)?);
-    outcome.device = Some(Arc::clone(&device));
     outcome.stage = Stage::Check;
     set_target(context, &module, &device);
     check_before(module.as_operation(), options)?;
     outcome.stage = Stage::Passes;
-    let settings = Settings { device, planner: options.planner, sync: options.sync, layout: !options.keep_layout };
+    let settings = Settings {
+        device,
+        planner: options.planner,
+        order: options.order,
+        sync: options.sync,
+        layout: !options.keep_layout,
+        // Later passes turn reserved buffers and windows into what codegen prints.
+        until: (options.emit == Emit::Placement).then_some("pto-check-placement"),
+    };
     let wanted = |name: &str| options.print_after.iter().any(|p| p == name || p == "all");
     let mut report = pipeline::Report::default();
     let ok = pipeline::run(context, &mut module, &settings, &wanted, &mut report);
@@ -194,6 +235,9 @@ fn emit(module: &Module, device: &Device, options: &CompileOptions, outcome: &mu
             let text = module.as_operation().to_string_with_flags(flags).ok()?;
             Some(format!("{}\n", text.trim_end()))
         }
+        Emit::Placement => Some(placement::to_json(&placement::of_module(module.as_operation()))),
+        // Refused before the passes ran.
+        Emit::Frontend => None,
         Emit::Cpp if !device.codegen => {
             let message = format!(
                 "no C++ can be emitted for {} ({}): its PTO-ISA headers cannot be included yet",
@@ -211,18 +255,16 @@ fn emit(module: &Module, device: &Device, options: &CompileOptions, outcome: &mu
     }
 }
 
-/// The caller's target or the module's, with the overrides of the command line.
-fn choose_device(module: &Module, options: &CompileOptions) -> Option<Device> {
-    let root = module.as_operation();
+/// The caller's target or the one that the text states, with the overrides of the command line.
+fn choose_device(location: Location, stated: Option<String>, options: &CompileOptions) -> Option<Device> {
     let complain = |code: &str, message: String| {
-        diagnostics::error(root.location(), code, message).emit();
+        diagnostics::error(location, code, message).emit();
     };
-    let stated = stated_target(root);
     let named = options.arch.clone().or_else(|| stated.clone()).unwrap_or_else(|| DEFAULT_TARGET.to_owned());
     let mut device = match Device::by_name(&named) {
         Ok(device) => device,
         Err(error) if options.arch.is_none() && options.lenient_target => {
-            diagnostics::warning(root.location(), "PTO-0301", format!("{error}; compiling for {DEFAULT_TARGET}"))
+            diagnostics::warning(location, "PTO-0301", format!("{error}; compiling for {DEFAULT_TARGET}"))
                 .emit();
             Device::by_name(DEFAULT_TARGET).ok()?
         }
@@ -238,7 +280,7 @@ fn choose_device(module: &Module, options: &CompileOptions) -> Option<Device> {
                 complain("PTO-0306", message);
                 return None;
             }
-            OnConflict::Warn => diagnostics::warning(root.location(), "PTO-0306", message).emit(),
+            OnConflict::Warn => diagnostics::warning(location, "PTO-0306", message).emit(),
         }
     }
     let defines = options.defines.iter().map(|text| (text, device.apply_define(text)));

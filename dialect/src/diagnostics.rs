@@ -42,6 +42,11 @@ pub fn warning<'c>(location: Location<'c>, code: &str, message: impl std::fmt::D
     Report { severity: Severity::Warning, ..error(location, code, message) }
 }
 
+/// Something worth knowing that is neither wrong nor doubtful.
+pub fn remark(location: Location<'_>, message: impl Into<String>) -> Report<'_> {
+    Report { severity: Severity::Remark, location, message: message.into(), notes: Vec::new() }
+}
+
 impl<'c> Report<'c> {
     /// Adds a note at a place of its own.
     pub fn note(mut self, location: Location<'c>, message: impl Into<String>) -> Self {

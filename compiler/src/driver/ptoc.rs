@@ -1,6 +1,7 @@
 //! `ptoc`: the native command line.
 
 use crate::{
+    frontend::memory::Order,
     driver::{EXIT_DIAGNOSTICS, EXIT_INTERNAL, EXIT_USAGE, output, render::render},
     passes::Planner,
     pipeline,
@@ -24,7 +25,7 @@ use std::{
     max_term_width = 110
 )]
 pub struct Arguments {
-    /// Kernels (.pto); `-` reads standard input
+    /// Kernels (.pto) and front-end programs (.py); `-` reads standard input
     #[arg(required = true)]
     inputs: Vec<String>,
     /// Where to write; `-` is standard output; a folder when there are several inputs
@@ -42,6 +43,9 @@ pub struct Arguments {
     /// How tiles may share bytes
     #[arg(long, value_enum, default_value_t = PlannerKind::Reuse)]
     planner: PlannerKind,
+    /// In which order tiles get addresses
+    #[arg(long, value_enum, default_value_t = OrderKind::Id)]
+    order: OrderKind,
     /// Barriers between dependent operations: inserted, or left to the kernel
     #[arg(long, value_enum, default_value_t = SyncKind::Auto)]
     sync: SyncKind,
@@ -79,6 +83,10 @@ enum EmitKind {
     Pto,
     /// The placed module in MLIR's generic form
     Mlir,
+    /// The placed front-end program (.py) in its own notation
+    Frontend,
+    /// Where everything on the chip is, as JSON
+    Placement,
     /// An object, by the device compiler
     Obj,
 }
@@ -96,6 +104,14 @@ enum LevelKind {
 enum PlannerKind {
     Sequential,
     Reuse,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OrderKind {
+    /// By number: order of definition, or the id that the program states
+    Id,
+    /// By name, as plain text
+    Name,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum, PartialEq, Eq)]
@@ -127,11 +143,17 @@ impl Arguments {
                 PlannerKind::Sequential => Planner::Sequential,
                 PlannerKind::Reuse => Planner::Reuse,
             },
+            order: match self.order {
+                OrderKind::Id => Order::Id,
+                OrderKind::Name => Order::Name,
+            },
             sync: self.sync == SyncKind::Auto,
             emit: match self.emit {
                 EmitKind::Cpp | EmitKind::Obj => Emit::Cpp,
                 EmitKind::Pto => Emit::Pto,
                 EmitKind::Mlir => Emit::Mlir,
+                EmitKind::Frontend => Emit::Frontend,
+                EmitKind::Placement => Emit::Placement,
             },
             runtime_tassign: self.tassign == TassignKind::Runtime,
             print_after: self.print_after.clone(),
@@ -145,6 +167,8 @@ impl Arguments {
             EmitKind::Cpp => "cpp",
             EmitKind::Pto => "pto",
             EmitKind::Mlir => "mlir",
+            EmitKind::Frontend => "placed.py",
+            EmitKind::Placement => "addr.json",
             EmitKind::Obj => "o",
         };
         let stem = Path::new(input).file_stem().unwrap_or_default().to_string_lossy();

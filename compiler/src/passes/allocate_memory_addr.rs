@@ -19,7 +19,7 @@ mod policy;
 
 pub use policy::{DefaultPolicy, MemoryAllocatorPolicy, TargetPolicy, TileRef};
 
-use crate::ir;
+use crate::{frontend::memory::Order, ir};
 use collect::{Reserved, Root, Roots};
 use melior::ir::{
     OperationRef, Type, Value,
@@ -48,6 +48,8 @@ pub enum Planner {
 pub struct AllocationOptions {
     /// Which planner.
     pub planner: Planner,
+    /// In which order, where the policy leaves it open.
+    pub order: Order,
     /// Which policy; `None`: the target's.
     pub policy: Option<Arc<dyn MemoryAllocatorPolicy>>,
 }
@@ -55,7 +57,9 @@ pub struct AllocationOptions {
 /// Runs the pass on a module.
 pub fn run(module: OperationRef, device: &Device, options: &AllocationOptions) -> bool {
     let target_policy = TargetPolicy::new(device);
-    let policy: &dyn MemoryAllocatorPolicy = options.policy.as_deref().unwrap_or(&target_policy);
+    let by_name = policy::ByName(target_policy.clone());
+    let usual: &dyn MemoryAllocatorPolicy = if options.order == Order::Name { &by_name } else { &target_policy };
+    let policy: &dyn MemoryAllocatorPolicy = options.policy.as_deref().unwrap_or(usual);
     let functions = ir::functions(module);
     calls_are_placed(module, &functions)
         && functions.into_iter().fold(true, |ok, function| allocate(function, device, policy, options.planner) && ok)

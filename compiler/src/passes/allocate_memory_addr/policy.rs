@@ -72,3 +72,21 @@ impl MemoryAllocatorPolicy for TargetPolicy {
         DefaultPolicy.order(refs);
     }
 }
+
+/// Another policy, but in the order of the names as plain text (today's PyPTO).
+#[derive(Clone, Debug)]
+pub struct ByName<P>(pub P);
+
+impl<P: MemoryAllocatorPolicy> MemoryAllocatorPolicy for ByName<P> {
+    fn should_allocate(&self, space: Space) -> bool {
+        self.0.should_allocate(space)
+    }
+
+    fn align_address(&self, address: u64, space: Space) -> u64 {
+        self.0.align_address(address, space)
+    }
+
+    fn order(&self, refs: &mut Vec<TileRef>) {
+        refs.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
+    }
+}

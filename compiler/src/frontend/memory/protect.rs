@@ -1,0 +1,291 @@
+//! Copies values that a loop or a branch would write over although they are read again.
+//!
+//! A loop carries its value in the bytes of the first one, and a branch's result has the bytes of what the first block
+//! yields. Where the old value is read again (behind the loop, in the next trip of a loop around it, as another first
+//! value), the loop or branch gets a copy. This is done before tiles have memory; a trial tells which of them would
+//! have the same bytes. The reference does not do this and computes such programs wrongly.
+//!
+//! Only vector memory can be copied within itself; elsewhere such a program is refused.
+
+use super::{
+    Target, init_memref,
+    refs::{self, Key},
+    walk::{self, Path},
+};
+use crate::frontend::ast::{
+    Block, Call, Callee, Expr, ExprKind, Function, MemorySpace, Problem, Span, Stmt, StmtKind, Type, VarId,
+};
+use std::collections::BTreeMap;
+
+/// Puts in the copies.
+///
+/// # Errors
+///
+/// Values that would be written over and cannot be copied.
+pub fn run(function: &mut Function, target: &Target) -> Result<(), Vec<Problem>> {
+    let mut trial = function.clone();
+    // What is wrong with sizes is said when the tiles get their memory.
+    if init_memref::run(&mut trial, target).is_err() {
+        return Ok(());
+    }
+    let (Some(body), Some(own)) = (&trial.body, &mut function.body.take()) else { return Ok(()) };
+    let allocations = body.len().saturating_sub(own.len());
+    let program = Reads::of(&trial, body);
+    let mut problems = Vec::new();
+    let mut found = Vec::new();
+    walk::each_with_path(body, &mut |stmt, path| found.extend(program.endangered(stmt, path)));
+    // Later places first, so that the paths of the earlier ones stay true. Of one place, the copies stand in order.
+    let mut previous: Option<(Path, usize)> = None;
+    for danger in found.into_iter().rev() {
+        let mut path = danger.path.clone();
+        if let Some(first) = path.first_mut() {
+            first.0 = first.0.saturating_sub(allocations);
+        }
+        // Copies for the same loop stand in front of it already.
+        let moved = previous.as_ref().filter(|(before, _)| *before == danger.path).map_or(0, |(_, copies)| *copies);
+        match copy(function, own, &path, moved, &danger) {
+            Ok(copies) => previous = Some((danger.path, moved + copies)),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    function.body = Some(std::mem::take(own));
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// A value that must be copied.
+struct Danger {
+    /// The loop or branch.
+    path: Path,
+    /// Which of its values.
+    index: usize,
+    /// The value.
+    var: VarId,
+    /// What is read again.
+    read: VarId,
+    /// Where.
+    at: Span,
+}
+
+/// Where a value is defined.
+struct Defined {
+    path: Path,
+    /// Whether it exists only once the statement is over.
+    behind: bool,
+}
+
+impl Defined {
+    /// Whether it exists when the statement at a path begins.
+    fn before(&self, path: &Path) -> bool {
+        before(&self.path, path) && !(self.behind && is_inside(path, &self.path))
+    }
+}
+
+/// Where values are defined and read. Statements are numbered in the order of the text.
+struct Reads<'a> {
+    function: &'a Function,
+    body: &'a Block,
+    defined: BTreeMap<VarId, Defined>,
+    by_base: BTreeMap<Key, Vec<VarId>>,
+    reads: BTreeMap<VarId, Vec<(Path, Span)>>,
+}
+
+impl<'a> Reads<'a> {
+    fn of(function: &'a Function, body: &'a Block) -> Self {
+        let mut found =
+            Self { function, body, defined: BTreeMap::new(), by_base: BTreeMap::new(), reads: BTreeMap::new() };
+        walk::each_with_path(body, &mut |stmt, path| {
+            for var in walk::expressions(stmt).into_iter().flat_map(Expr::vars) {
+                found.reads.entry(var).or_default().push((path.clone(), stmt.span));
+            }
+            let mut define = |var: VarId, behind: bool| {
+                found.defined.insert(var, Defined { path: path.clone(), behind });
+                if let Some(key) = refs::base(function, var) {
+                    found.by_base.entry(key).or_default().push(var);
+                }
+            };
+            match &stmt.kind {
+                StmtKind::Assign { target, .. } => define(*target, true),
+                StmtKind::If { results, .. } => results.iter().for_each(|r| define(*r, true)),
+                _ => {
+                    for carry in walk::carries(stmt) {
+                        define(carry.inside, false);
+                        carry.result.into_iter().for_each(|r| define(r, true));
+                    }
+                }
+            }
+        });
+        found
+    }
+
+    /// The values of a loop or branch that it would write over too early.
+    fn endangered(&self, stmt: &Stmt, path: &Path) -> Vec<Danger> {
+        let mut found = Vec::new();
+        let mut seen: Vec<Key> = Vec::new();
+        for (index, var) in self.taken_over(stmt, path) {
+            let Some(key) = refs::base(self.function, var) else { continue };
+            let again = match seen.contains(&key) {
+                true => Some((var, stmt.span)),
+                false => self.read_again(&key, stmt, path),
+            };
+            match again {
+                Some((read, at)) => found.push(Danger { path: path.clone(), index, var, read, at }),
+                None => seen.push(key),
+            }
+        }
+        found
+    }
+
+    /// Values from outside whose bytes a loop or branch writes.
+    fn taken_over(&self, stmt: &Stmt, path: &Path) -> Vec<(usize, VarId)> {
+        let StmtKind::If { then, otherwise: Some(otherwise), results, .. } = &stmt.kind else {
+            let inits = walk::carries(stmt).into_iter().filter_map(|c| Some((c.index, c.init?)));
+            return inits.filter(|(_, init)| !self.is_undefined(*init)).collect();
+        };
+        let taken = |index: usize| {
+            let var = walk::yielded_var(then, index)?;
+            let key = refs::base(self.function, var)?;
+            let other = walk::yielded_var(otherwise, index).and_then(|v| refs::base(self.function, v))?;
+            let outside = self.defined.get(&var).is_none_or(|d| d.before(path));
+            (key != other && outside).then_some((index, var))
+        };
+        (0..results.len()).filter_map(taken).collect()
+    }
+
+    /// Whether nobody can tell what a tile holds.
+    fn is_undefined(&self, var: VarId) -> bool {
+        let stmt = self.defined.get(&var).and_then(|d| walk::at(self.body, &d.path));
+        match stmt.map(|s| &s.kind) {
+            Some(StmtKind::Assign { value, .. }) => value.as_call().and_then(Call::op) == Some("tile.create"),
+            _ => false,
+        }
+    }
+
+    /// A tile with the same bytes from before a loop or branch that is read once that has begun (a loop) or is over (a
+    /// branch).
+    fn read_again(&self, key: &Key, stmt: &Stmt, path: &Path) -> Option<(VarId, Span)> {
+        let is_loop = walk::loop_body(stmt).is_some();
+        for &var in self.by_base.get(key)? {
+            let Some(defined) = self.defined.get(&var) else { continue };
+            if !defined.before(path) {
+                continue;
+            }
+            for (read, span) in self.reads.get(&var).into_iter().flatten() {
+                let inside = is_inside(read, path);
+                let later = if is_loop { inside || before(path, read) } else { !inside && before(path, read) };
+                if (later && !exclude_each_other(self.body, path, read)) || self.comes_round(&defined.path, path, read) {
+                    return Some((var, *span));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a loop around both runs the reading statement again, with a value from outside that loop.
+    fn comes_round(&self, defined: &Path, path: &Path, read: &Path) -> bool {
+        (1..path.len()).any(|depth| {
+            let (Some(outer), Some(around)) = (path.get(..depth), walk::at(self.body, path.get(..depth).unwrap_or(path))) else {
+                return false;
+            };
+            // A carried value is a new one on each trip: it is defined at the loop itself.
+            let from_outside = !is_inside(defined, outer) && !same_place(defined, outer);
+            walk::loop_body(around).is_some() && is_inside(read, outer) && from_outside
+        })
+    }
+}
+
+/// Whether one statement begins before another.
+fn before(a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
+    for (x, y) in a.iter().zip(b) {
+        if x.0 != y.0 {
+            return x.0 < y.0;
+        }
+        if x.1 != y.1 && a.len() > 1 && b.len() > 1 {
+            return x.1 < y.1;
+        }
+    }
+    a.len() < b.len()
+}
+
+/// Whether a statement is inside another.
+fn is_inside(inner: &[(usize, usize)], outer: &[(usize, usize)]) -> bool {
+    let Some((last, front)) = outer.split_last() else { return true };
+    inner.len() > outer.len() && inner.starts_with(front) && inner.get(front.len()).is_some_and(|i| i.0 == last.0)
+}
+
+fn same_place(a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
+    a.len() == b.len()
+        && a.iter().zip(b).enumerate().all(|(depth, (x, y))| x.0 == y.0 && (depth + 1 == a.len() || x.1 == y.1))
+}
+
+/// Whether two statements are in different blocks of one branch.
+fn exclude_each_other(body: &Block, a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
+    let shared = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let (Some(x), Some(y)) = (a.get(shared), b.get(shared)) else { return false };
+    let both_inside = shared + 1 < a.len() && shared + 1 < b.len();
+    let stmt = a.get(..=shared).and_then(|path| walk::at(body, path));
+    x.0 == y.0 && both_inside && stmt.is_some_and(|s| matches!(s.kind, StmtKind::If { .. }))
+}
+
+/// Copies a value in front of a loop, or at the end of a branch's first block. `moved` statements were put in front of
+/// it before; returns how many are now.
+fn copy(
+    function: &mut Function,
+    body: &mut Block,
+    path: &Path,
+    moved: usize,
+    danger: &Danger,
+) -> Result<usize, Problem> {
+    let Some(tile) = function.vars.get(danger.var.index()).and_then(|v| v.ty.tile()).cloned() else { return Ok(0) };
+    let name = function.var(danger.var).name.clone();
+    let Some((block, at)) = block_mut(body, path) else { return Ok(0) };
+    let Some(stmt) = block.get_mut(at + moved) else { return Ok(0) };
+    let span = stmt.span;
+    if tile.space != Some(MemorySpace::Vec) {
+        let read = function.vars.get(danger.read.index()).map(|v| v.name.clone()).unwrap_or_default();
+        let space = tile.space.map_or("memory", MemorySpace::name);
+        let message =
+            format!("'{name}' is written over here, and '{read}' is read again; tiles in {space} cannot be copied");
+        return Err(Problem::new("PTO-0659", span, message).note(danger.at, format!("'{read}' is read here")));
+    }
+    let copy_name = refs::copy_name(function, &name);
+    let target = function.add_var(copy_name, Type::Tile(Box::new(tile)), span);
+    let call = Call {
+        callee: Callee::Op("tile.move".to_owned()),
+        args: vec![Expr::made(ExprKind::Var(danger.var))],
+        kwargs: vec![("target_memory".to_owned(), Expr::made(ExprKind::Symbol("Mem.Vec".to_owned())))],
+    };
+    let value = Expr::made(ExprKind::Call(Box::new(call)));
+    let copy = Stmt::made(StmtKind::Assign { target, value }, span);
+    if let Some(value) = used_value(stmt, danger.index) {
+        value.kind = ExprKind::Var(target);
+    }
+    if let StmtKind::If { then, .. } = &mut stmt.kind {
+        let end = then.iter().rposition(|s| matches!(s.kind, StmtKind::Yield(_))).unwrap_or(then.len());
+        then.insert(end, copy);
+        return Ok(0);
+    }
+    block.insert(at, copy);
+    Ok(1)
+}
+
+/// The expression that a loop begins with, or that a branch's first block yields.
+fn used_value(stmt: &mut Stmt, index: usize) -> Option<&mut Expr> {
+    match &mut stmt.kind {
+        StmtKind::For(f) => f.inits.get_mut(index),
+        StmtKind::While(w) => w.inits.get_mut(index),
+        StmtKind::If { then, .. } => then.iter_mut().rev().find_map(|s| match &mut s.kind {
+            StmtKind::Yield(values) => values.get_mut(index),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+/// The block that holds the statement at the end of a path, and its position there.
+fn block_mut<'a>(body: &'a mut Block, path: &[(usize, usize)]) -> Option<(&'a mut Block, usize)> {
+    let (&(index, inner), rest) = path.split_first()?;
+    if rest.is_empty() {
+        return Some((body, index));
+    }
+    block_mut(body.get_mut(index)?.blocks_mut().into_iter().nth(inner)?, rest)
+}

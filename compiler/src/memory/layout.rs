@@ -1,0 +1,183 @@
+//! Addresses of slots in one memory space, one after another.
+//!
+//! Reserved ranges come first: those without a base are put behind all before them, in the order given; those with one
+//! stay there. Slots follow behind the end of the last reserved range, each at the first legal start behind the slot
+//! before it, around what is taken anyway. How much the space has is compared by the caller, who knows what to say.
+
+/// The first legal start at or behind a byte address.
+pub type Align<'a> = &'a dyn Fn(u64) -> u64;
+
+/// Addresses end here: they must fit a signed number, and an alignment function must have room to round up.
+const LAST: u64 = i64::MAX as u64 - (1 << 20);
+
+/// Bytes from `start` up to but without `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Range {
+    /// First byte.
+    pub start: u64,
+    /// Byte behind the last one.
+    pub end: u64,
+}
+
+impl Range {
+    /// Whether both hold some byte.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+}
+
+/// A range that the program reserves.
+#[derive(Clone, Copy, Debug)]
+pub struct Reserved {
+    /// Bytes.
+    pub size: u64,
+    /// Where it is; `None` leaves it to us.
+    pub base: Option<u64>,
+}
+
+/// Why there is no placement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Two reserved ranges hold the same bytes; ends are rounded up to a legal start.
+    Overlap {
+        /// The later one in the order given.
+        index: usize,
+        /// Its range.
+        range: Range,
+        /// The earlier one.
+        other: usize,
+        /// Its range.
+        taken: Range,
+    },
+    /// An address does not fit into 63 bits.
+    TooFar {
+        /// Which range or slot.
+        index: usize,
+    },
+}
+
+/// Reserved ranges with their bases.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReservedRanges {
+    /// In the order given; ends are rounded up to a legal start.
+    pub ranges: Vec<Range>,
+    /// Where slots begin.
+    pub end: u64,
+}
+
+/// Gives reserved ranges their bases. `taken` is in use by others; only ranges without a base make way for it.
+pub fn place_reserved(reserved: &[Reserved], taken: &[Range], align: Align) -> Result<ReservedRanges, Failure> {
+    let mut done = ReservedRanges::default();
+    for (index, reserve) in reserved.iter().enumerate() {
+        let far = Failure::TooFar { index };
+        let start = match reserve.base {
+            Some(base) => base,
+            None => lowest_free(done.end, reserve.size, taken, align).ok_or(far)?,
+        };
+        let end = up(start.checked_add(reserve.size).ok_or(far)?, align).ok_or(far)?;
+        let range = Range { start, end };
+        // The nearest range behind is named before the nearest one in front of it.
+        let met = done.ranges.iter().enumerate().filter(|(_, r)| r.meets(&range)).max_by_key(|(_, r)| r.start);
+        if let Some((other, &taken)) = met {
+            return Err(Failure::Overlap { index, range, other, taken });
+        }
+        done.ranges.push(range);
+        done.end = done.end.max(end);
+    }
+    Ok(done)
+}
+
+/// Slots with their addresses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Slots {
+    /// In the order given.
+    pub addresses: Vec<u64>,
+    /// The first legal start behind the last slot: what the space must have.
+    pub end: u64,
+}
+
+/// Puts slots of the given sizes one after another from `start` on, around `taken`.
+pub fn place_slots(sizes: &[u64], start: u64, taken: &[Range], align: Align) -> Result<Slots, Failure> {
+    let mut slots = Slots { addresses: Vec::with_capacity(sizes.len()), end: start };
+    for (index, &size) in sizes.iter().enumerate() {
+        let far = Failure::TooFar { index };
+        let address = lowest_free(slots.end, size, taken, align).ok_or(far)?;
+        slots.addresses.push(address);
+        slots.end = up(address.checked_add(size).ok_or(far)?, align).ok_or(far)?;
+    }
+    Ok(slots)
+}
+
+/// Where slots of the given sizes would end; `u64::MAX` when addresses do not reach that far.
+pub fn end_of(sizes: &[u64], start: u64, align: Align) -> u64 {
+    place_slots(sizes, start, &[], align).map_or(u64::MAX, |slots| slots.end)
+}
+
+/// The lowest start from `from` on where `size` bytes meet nothing taken.
+fn lowest_free(from: u64, size: u64, taken: &[Range], align: Align) -> Option<u64> {
+    let mut sorted = taken.to_vec();
+    sorted.sort_unstable();
+    let mut address = from;
+    for range in sorted {
+        if range.meets(&Range { start: address, end: address.checked_add(size)? }) {
+            address = up(range.end, align)?;
+        }
+    }
+    (address <= LAST).then_some(address)
+}
+
+fn up(address: u64, align: Align) -> Option<u64> {
+    (address <= LAST).then(|| align(address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn align(address: u64) -> u64 {
+        address.next_multiple_of(32)
+    }
+
+    fn reserved(list: &[(u64, Option<u64>)]) -> Result<ReservedRanges, Failure> {
+        let list: Vec<Reserved> = list.iter().map(|&(size, base)| Reserved { size, base }).collect();
+        place_reserved(&list, &[], &align)
+    }
+
+    #[test]
+    fn slots_follow_one_another_aligned() {
+        let slots = place_slots(&[36, 96, 36, 32], 0, &[], &align).expect("fits");
+        assert_eq!(slots, Slots { addresses: vec![0, 64, 160, 224], end: 256 });
+    }
+
+    #[test]
+    fn reserved_ranges_stand_in_order_and_keep_bases() {
+        let done = reserved(&[(100, Some(40)), (10, None)]).expect("no overlap");
+        assert_eq!(done.ranges.iter().map(|r| r.start).collect::<Vec<_>>(), vec![40, 160]);
+        assert_eq!(done.end, 192);
+    }
+
+    #[test]
+    fn overlaps_are_named_with_both_ranges() {
+        let failure = reserved(&[(4096, None), (1024, Some(2048))]).expect_err("overlap");
+        let expected = Failure::Overlap {
+            index: 1,
+            range: Range { start: 2048, end: 3072 },
+            other: 0,
+            taken: Range { start: 0, end: 4096 },
+        };
+        assert_eq!(failure, expected);
+    }
+
+    #[test]
+    fn slots_go_around_what_is_taken() {
+        let slots = place_slots(&[64, 64], 0, &[Range { start: 64, end: 100 }], &align).expect("fits");
+        assert_eq!(slots.addresses, vec![0, 128]);
+    }
+
+    #[test]
+    fn huge_sizes_are_refused() {
+        assert_eq!(place_slots(&[u64::MAX, 1], 64, &[], &align), Err(Failure::TooFar { index: 0 }));
+        assert_eq!(end_of(&[u64::MAX], 1, &align), u64::MAX);
+        assert!(reserved(&[(u64::MAX, Some(1))]).is_err());
+    }
+}

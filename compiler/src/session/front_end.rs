@@ -1,0 +1,179 @@
+//! Front-end programs through the compiler: parse, place, prove, lower.
+
+use super::{CompileOptions, Emit};
+use crate::{
+    frontend::{
+        ast::{Function, MemorySpace, Notation, Problem, Program},
+        check, lower, memory, parse, print,
+    },
+    passes::Planner,
+};
+use melior::{
+    Context,
+    ir::{Location, Module},
+};
+use pto_dialect::{
+    Space,
+    device::{Device, Legality},
+    diagnostics,
+};
+use std::time::{Duration, Instant};
+
+/// What comes of a program.
+pub enum Product<'c> {
+    /// A module for the pipeline.
+    Module(Module<'c>),
+    /// A text that is the result already.
+    Text(String),
+}
+
+/// A program's text on its way to a device.
+pub struct FrontEnd<'t, 'c> {
+    /// Where the module lives.
+    pub context: &'c Context,
+    /// What messages call the text.
+    pub file: &'t str,
+    /// The target.
+    pub device: &'t Device,
+    /// How to compile.
+    pub options: &'t CompileOptions,
+}
+
+/// Whether a text is a front-end program: by its file's name, else by how it begins.
+pub fn is_program(text: &str, file: &str) -> bool {
+    match file.rsplit_once('.').map(|(_, extension)| extension) {
+        Some("py") => true,
+        Some("pto" | "mlir") => false,
+        _ => {
+            let first = text.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or_default();
+            ["# ", "#!", "import ", "from ", "@", "class ", "def ", "\"\"\""].iter().any(|start| first.starts_with(start))
+        }
+    }
+}
+
+impl<'c> FrontEnd<'_, 'c> {
+    /// Runs all stages; `None` after errors, which were reported.
+    pub fn run(&self, text: &str, times: &mut Vec<(&'static str, Duration)>) -> Option<Product<'c>> {
+        let mut timed = |name: &'static str, start: Instant| times.push((name, start.elapsed()));
+        let start = Instant::now();
+        let mut program = self.unless(parse::parse(text))?;
+        timed("parse", start);
+        let start = Instant::now();
+        self.place(&mut program)?;
+        timed("place", start);
+        let start = Instant::now();
+        self.prove(&program)?;
+        timed("prove", start);
+        self.mention_skipped(&program);
+        match self.options.emit {
+            Emit::Frontend => Some(Product::Text(print::print(&program))),
+            Emit::Placement => {
+                let placement = memory::placement::of_program(&program);
+                Some(Product::Text(crate::placement::to_json(&placement)))
+            }
+            _ => {
+                let start = Instant::now();
+                let wanted = |f: &Function| memory::has_memory(f, program.notation);
+                let module = self.unless(lower::lower(self.context, &program, self.file, &wanted))?;
+                timed("lower", start);
+                Some(Product::Module(module))
+            }
+        }
+    }
+
+    fn place(&self, program: &mut Program) -> Option<()> {
+        let device = self.device;
+        let limit = |space: MemorySpace| {
+            let memory = device.memory(dialect_space(space)?)?;
+            let note = memory.reserve.as_ref().map_or(String::new(), |r| {
+                format!("the top {} bytes of {} are kept free ({})", r.bytes, memory.memory, r.reason)
+            });
+            Some(memory::Limit { bytes: memory.placeable(), note })
+        };
+        let align = |address: u64, space: MemorySpace| {
+            let align = dialect_space(space).and_then(|s| device.memory(s)).map_or(1, |m| m.place_align.max(m.align));
+            address.checked_next_multiple_of(align.max(1)).unwrap_or(u64::MAX)
+        };
+        let a3 = device.legality == Legality::A3;
+        let options = memory::Options {
+            planner: match self.options.planner {
+                Planner::Sequential => memory::Planner::Sequential,
+                Planner::Reuse => memory::Planner::Reuse,
+            },
+            order: self.options.order,
+            target: memory::Target {
+                limit: &limit,
+                align: &align,
+                // PyPTO, backend handlers of 910B and 950: rows that an INT32 accumulator is rounded up to.
+                int_acc_rows: if a3 { 32 } else { 16 },
+                split_load_hazard: a3,
+            },
+        };
+        self.unless(memory::place(program, &options))
+    }
+
+    fn prove(&self, program: &Program) -> Option<()> {
+        let device = self.device;
+        let memory = |space: MemorySpace| dialect_space(space).and_then(|s| device.memory(s));
+        let capacity = |space: MemorySpace| memory(space).map(|m| m.capacity);
+        let align = |space: MemorySpace| memory(space).map_or(1, |m| m.align);
+        let problems = check::check(program, &check::Target { capacity: &capacity, align: &align });
+        if problems.is_empty() { Some(()) } else { self.unless(Err(problems)) }
+    }
+
+    /// Functions of the host and of orchestration are somebody else's to compile.
+    fn mention_skipped(&self, program: &Program) {
+        let skipped: Vec<&Function> =
+            program.functions.iter().filter(|f| !memory::has_memory(f, program.notation)).collect();
+        let Some(first) = skipped.first() else { return };
+        let names: Vec<String> = skipped.iter().map(|f| format!("'{}' ({})", f.name, f.kind)).collect();
+        let message = format!("not compiled, since they run outside the cores: {}", names.join(", "));
+        let location = Location::new(self.context, self.file, first.span.line as usize, first.span.column as usize);
+        diagnostics::remark(location, message).emit();
+        if program.notation == Notation::Today && skipped.len() == program.functions.len() {
+            diagnostics::warning(location, "PTO-0717", "no function of this program is for a core (InCore, AIC, AIV)")
+                .emit();
+        }
+    }
+
+    /// Reports problems.
+    fn unless<T>(&self, outcome: Result<T, Vec<Problem>>) -> Option<T> {
+        let problems = match outcome {
+            Ok(value) => return Some(value),
+            Err(problems) => problems,
+        };
+        let place = |span: crate::frontend::ast::Span| {
+            if span.line == 0 {
+                Location::unknown(self.context)
+            } else {
+                Location::new(self.context, self.file, span.line as usize, span.column as usize)
+            }
+        };
+        for problem in problems {
+            let mut report = diagnostics::error(place(problem.span), problem.code, problem.message);
+            for (span, note) in problem.notes {
+                report = match span {
+                    Some(span) => report.note(place(span), note),
+                    None => report.help(note),
+                };
+            }
+            report.emit();
+        }
+        None
+    }
+}
+
+/// The dialect's name of a memory space; `None` for what is not on the chip.
+fn dialect_space(space: MemorySpace) -> Option<Space> {
+    Some(match space {
+        MemorySpace::Ddr | MemorySpace::ScalarLocal => return None,
+        MemorySpace::Vec => Space::Vec,
+        MemorySpace::Mat => Space::Mat,
+        MemorySpace::Left => Space::Left,
+        MemorySpace::Right => Space::Right,
+        MemorySpace::Acc => Space::Acc,
+        MemorySpace::Bias => Space::Bias,
+        MemorySpace::LeftScale => Space::ScaleLeft,
+        MemorySpace::RightScale => Space::ScaleRight,
+    })
+}

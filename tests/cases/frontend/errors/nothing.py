@@ -1,0 +1,2 @@
+# a text without a program
+import pypto.language as pl
