@@ -29,6 +29,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             "record_event" => self.emit_event(op, "set_flag"),
             "wait_event" => self.emit_event(op, "wait_flag"),
             "trandom" => self.emit_trandom(op),
+            "tmrgsort" if op.operands("srcs").len() > 1 => self.emit_merge_lists(op),
             _ => return false,
         }
         true
@@ -198,6 +199,21 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         let counters = "(uint32_t)$counter0, (uint32_t)$counter1, (uint32_t)$counter2, (uint32_t)$counter3";
         self.statement(op, &format!("  TRandomCounter counter = {{{counters}}}"));
         self.statement(op, "  TRANDOM<$rounds>($dst, key, counter)");
+        self.line("}");
+    }
+
+    /// Two to four sorted lists. How far each list was used is the library's to report; nothing reads it.
+    fn emit_merge_lists(&mut self, op: Op<'c, 'a>) {
+        let lists: Vec<String> = op.operands("srcs").into_iter().map(|list| self.argument(list)).collect();
+        let types: Vec<String> = lists.iter().map(|list| format!("decltype({list})")).collect();
+        self.line("{");
+        self.line("  MrgSortExecutedNumList executed;");
+        let call = format!(
+            "  TMRGSORT<@dst, @tmp, {}, $exhausted>($dst, executed, $tmp, {})",
+            types.join(", "),
+            lists.join(", ")
+        );
+        self.statement(op, &call);
         self.line("}");
     }
 

@@ -219,6 +219,7 @@ void ptoRegisterUpstreamPasses(void) {
 }
 
 MlirPass ptoCreateCsePass(void) { return wrap(createCSEPass().release()); }
+MlirPass ptoCreateCanonicalizerPass(void) { return wrap(createCanonicalizerPass().release()); }
 
 int ptoOptMain(int argc, char **argv, MlirDialectRegistry registry) {
   return asMainReturnCode(MlirOptMain(argc, argv, "PTO optimizer driver\n", *unwrap(registry)));

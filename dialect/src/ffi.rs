@@ -57,6 +57,7 @@ unsafe extern "C" {
     pub fn ptoRegisterPass(create: extern "C" fn() -> MlirPass);
     pub fn ptoRegisterUpstreamPasses();
     pub fn ptoCreateCsePass() -> MlirPass;
+    pub fn ptoCreateCanonicalizerPass() -> MlirPass;
     pub fn ptoOptMain(argc: c_int, argv: *mut *mut c_char, registry: MlirDialectRegistry) -> c_int;
 }
 

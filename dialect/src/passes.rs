@@ -54,6 +54,12 @@ macro_rules! register_passes {
 /// The C form of a pass.
 pub type RawPass = mlir_sys::MlirPass;
 
+/// MLIR's canonicalizer: constants folded, loops of one trip and branches with a known condition opened.
+pub fn canonicalize() -> Pass {
+    // SAFETY: as below.
+    unsafe { Pass::from_raw(ffi::ptoCreateCanonicalizerPass()) }
+}
+
 /// MLIR's common-subexpression elimination.
 pub fn cse() -> Pass {
     // SAFETY: the pass is new and ours to own.

@@ -16,11 +16,13 @@ mod bounds;
 mod effects;
 mod memory;
 mod operation;
+mod pieces;
 mod places;
 mod run;
 mod stated;
 #[cfg(test)]
 mod tests;
+mod views;
 
 use super::ast::{Function, MemorySpace, Notation, Problem, Program, Type};
 use bounds::Bounds;

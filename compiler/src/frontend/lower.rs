@@ -30,6 +30,7 @@ use melior::{
         operation::{OperationBuilder, OperationLike},
         r#type::FunctionType,
     },
+    pass::PassManager,
 };
 use pto_dialect::enum_attr;
 use scalars::Scalar;
@@ -51,7 +52,7 @@ pub fn lower<'c>(
     file: &str,
     wanted: &dyn Fn(&Function) -> bool,
 ) -> Result<Module<'c>, Vec<Problem>> {
-    let module = Module::new(Location::new(context, file, 1, 1));
+    let mut module = Module::new(Location::new(context, file, 1, 1));
     let mut problems = Vec::new();
     for function in program.functions.iter().filter(|f| wanted(f)) {
         match Lowering::start(context, &module, program, function, file) {
@@ -63,7 +64,19 @@ pub fn lower<'c>(
             Err(problem) => problems.push(problem),
         }
     }
-    if problems.is_empty() { Ok(module) } else { Err(problems) }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    fold(context, &mut module)?;
+    Ok(module)
+}
+
+/// Index arithmetic of the front-end has many constants, its loops are often of one trip: MLIR folds both.
+fn fold(context: &Context, module: &mut Module) -> Result<(), Vec<Problem>> {
+    let manager = PassManager::new(context);
+    manager.enable_verifier(false);
+    manager.add_pass(pto_dialect::passes::canonicalize());
+    manager.run(module).map_err(|e| vec![internal(format!("canonicalization: {e}"))])
 }
 
 /// What a variable of the program is in the dialect.

@@ -22,6 +22,8 @@ mod reserved;
 pub mod reuse;
 mod sizes;
 pub mod stage;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use super::ast::{Function, FunctionKind, MemorySpace, Notation, Problem, Program};

@@ -8,6 +8,7 @@
 //!
 //! Tests: `tests/cases/frontend`.
 
+mod assignments;
 mod branches;
 mod call;
 mod derive;
@@ -23,6 +24,7 @@ mod scopes;
 mod shaped;
 mod source;
 mod statement;
+mod suggestions;
 mod symbols;
 mod types;
 mod views;

@@ -37,7 +37,10 @@ impl<'p> Bounds<'p> {
     /// The bytes of a tile of its own, and whether they are all slots of its allocation.
     pub(super) fn own(&mut self, name: &str, tile: &TileType, stated: &Stated, span: Span) -> Option<(Area, bool)> {
         let Some(bytes) = physical_bytes(tile, stated.space).filter(|b| *b > 0) else {
-            self.problem(span, format!("tile '{name}' has no number of bytes: its shape must be constant and not empty"));
+            self.problem(
+                span,
+                format!("tile '{name}' has no number of bytes: its shape must be constant and not empty"),
+            );
             return None;
         };
         let start = stated.start;
@@ -65,7 +68,10 @@ impl<'p> Bounds<'p> {
             self.problem(span, format!("tile '{name}' begins at byte {start}, inside an element of {element} bytes"));
         }
         if (self.target.capacity)(stated.space).is_some_and(|capacity| start >= capacity) {
-            self.problem(span, format!("tile '{name}' begins at {} {start}, behind the end of the memory", stated.space));
+            self.problem(
+                span,
+                format!("tile '{name}' begins at {} {start}, behind the end of the memory", stated.space),
+            );
         }
     }
 
@@ -108,7 +114,10 @@ impl<'p> Bounds<'p> {
     fn aligned(&mut self, name: &str, stated: &Stated, start: u64, span: Span) {
         let align = (self.target.align)(stated.space).max(1);
         if !start.is_multiple_of(align) {
-            self.problem(span, format!("tile '{name}' begins at {} {start}, not at a multiple of {align}", stated.space));
+            self.problem(
+                span,
+                format!("tile '{name}' begins at {} {start}, not at a multiple of {align}", stated.space),
+            );
         }
     }
 

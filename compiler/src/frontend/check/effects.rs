@@ -98,7 +98,8 @@ fn is_scratch(call: &Call, index: usize) -> bool {
     let position = match call.op().unwrap_or_default().strip_prefix("tile.").unwrap_or_default() {
         "row_sum" | "row_max" | "row_min" | "row_prod" | "row_argmax" | "row_argmin" | "col_argmax" | "col_argmin"
         | "col_sum" | "rsqrt" => 1,
-        "rem" | "rems" | "xor" | "xors" | "prelu" | "sels" | "gather" | "gather_compare" | "row_expand_add" | "mgather" => 2,
+        "rem" | "rems" | "xor" | "xors" | "prelu" | "sels" | "gather" | "gather_compare" | "row_expand_add"
+        | "mgather" => 2,
         "sel" | "transpose" => 3,
         // Two to four lists, then the working memory.
         "mrgsort_format2" => call.args.len().saturating_sub(1).max(2),

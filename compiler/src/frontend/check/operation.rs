@@ -1,9 +1,8 @@
 //! One operation on the memory: its reads, its working memory, its result.
 
 use super::{
-    area::Area,
     effects::{Origin, origin, reads, scratch, touched},
-    memory::Writer,
+    pieces::Writer,
     places::Place,
     run::{Run, are_slots_of_one},
 };
@@ -62,7 +61,8 @@ impl Run<'_> {
             return;
         }
         let (tile, by) = (self.function.var(var), self.function.var(writer.tile));
-        let what = if by.name == tile.name { "another value of that name".to_owned() } else { format!("'{}'", by.name) };
+        let what =
+            if by.name == tile.name { "another value of that name".to_owned() } else { format!("'{}'", by.name) };
         let message =
             format!("{reader} reads tile '{}' ({}), but {what} has overwritten {lost} of it", tile.name, place.area);
         self.problems.push(
@@ -90,11 +90,8 @@ impl Run<'_> {
         }
         for (tmp, memory) in spoiled.iter().filter_map(|s| Some((*s, places.get(*s)?))) {
             for (source, argument) in read.iter().filter_map(|s| Some((*s, places.get(*s)?))) {
-                // The author may have named the same value twice.
-                let same = |area: Area, other: Area| {
-                    area.overlap(other).is_some_and(|e| self.memory.holds_both(e, memory.value, argument.value))
-                };
-                if memory.exact && argument.exact && memory.value != argument.value && !same(memory.area, argument.area) {
+                // Naming one value for both is the author's affair.
+                if memory.exact && argument.exact && memory.value != argument.value {
                     self.overlap(name, ("working memory", tmp, memory), ("argument", source, argument), span);
                 }
             }

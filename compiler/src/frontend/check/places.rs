@@ -9,12 +9,10 @@ use super::{
     bounds::Bounds,
     effects::{Origin, origin},
     stated::{Declarations, Stated},
+    views::{part, pitch, seen_as},
 };
-use crate::frontend::ast::{Block, Call, Expr, Function, MemorySpace, Problem, Span, Stmt, StmtKind, TileType, VarId};
+use crate::frontend::ast::{Block, Expr, Function, MemorySpace, Problem, Span, Stmt, StmtKind, TileType, VarId};
 use std::collections::HashSet;
-
-/// Rows of a slice beyond this number are not told apart: the slice counts as all of its source.
-const MAX_ROWS: u64 = 4096;
 
 /// Where a value stands.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +28,7 @@ pub(super) struct Place {
     /// The allocation, when it is declared in slots.
     pub(super) slots: Option<VarId>,
     /// Bytes from one row to the next, when rows follow one another.
-    pitch: Option<u64>,
+    pub(super) pitch: Option<u64>,
 }
 
 /// All of a function.
@@ -224,16 +222,19 @@ impl<'p> Finder<'p, '_> {
             Err(why) => return self.bounds.problem(span, format!("tile '{name}' {why}")),
         };
         self.bounds.view(name, tile, &stated, span);
-        let sized = !place.exact || super::bounds::unrounded_bytes(tile).is_none_or(|bytes| bytes <= place.area.bytes());
+        let sized =
+            !place.exact || super::bounds::unrounded_bytes(tile).is_none_or(|bytes| bytes <= place.area.bytes());
         if !sized {
-            self.bounds.problem(span, format!("tile '{name}' has more bytes than what it is a view of, {}", place.area));
+            self.bounds
+                .problem(span, format!("tile '{name}' has more bytes than what it is a view of, {}", place.area));
         }
         if !place.exact || place.moves || stated.moves || same_start(place, &stated) {
             return;
         }
         let whose = if matches!(origin, Origin::InPlace(_)) { "the argument that it replaces" } else { "its source" };
         let start = stated.start.unwrap_or_default();
-        let message = format!("tile '{name}' is said to begin at {} {start}, but {whose} stands at {}", stated.space, place.area);
+        let message =
+            format!("tile '{name}' is said to begin at {} {start}, but {whose} stands at {}", stated.space, place.area);
         self.problems.push(Problem::new("PTO-0674", span, message));
     }
 
@@ -273,44 +274,4 @@ impl<'p> Finder<'p, '_> {
 
 fn same_start(place: &Place, stated: &Stated) -> bool {
     place.area.space == stated.space && stated.start == Some(place.area.start)
-}
-
-/// Bytes from one row to the next of a tile whose rows follow one another.
-fn pitch(tile: &TileType) -> Option<u64> {
-    let usual = |layout: &Option<String>, name: &str| layout.as_deref().is_none_or(|l| l == name);
-    let view = tile.view.as_ref();
-    let by_rows = view.is_none_or(|v| usual(&v.blayout, "row_major") && usual(&v.slayout, "none_box"));
-    let space = tile.space.unwrap_or(MemorySpace::Vec);
-    if space != MemorySpace::Vec || !by_rows || view.is_some_and(|v| v.stride.is_some()) {
-        return None;
-    }
-    let bits = tile.static_shape()?.last()?.checked_mul(tile.dtype.bits())?;
-    bits.is_multiple_of(8).then_some(bits / 8)
-}
-
-/// The same bytes with another type: rows are known when there are no gaps.
-fn seen_as(from: &Place, tile: &TileType) -> Place {
-    let pitch = if from.area.is_whole() && from.exact { pitch(tile) } else { None };
-    Place { pitch, ..*from }
-}
-
-/// The bytes of `tile.slice(source, shape, [row, column])`, when they can be told.
-fn part(from: &Place, tile: &TileType, source: &TileType, call: &Call) -> Option<Place> {
-    let pitch = from.pitch.filter(|_| from.exact)?;
-    let offsets = call.args.get(2)?.as_elements()?;
-    let number = |e: &Expr| e.as_int().and_then(|v| u64::try_from(v).ok());
-    let ([row, column], [rows, columns], [all_rows, all_columns]) =
-        (offsets, &tile.static_shape()?[..], &source.static_shape()?[..])
-    else {
-        return None;
-    };
-    let (row, column) = (number(row)?, number(column)?);
-    let bytes = |elements: u64| elements.checked_mul(tile.dtype.bits()).filter(|b| b.is_multiple_of(8)).map(|b| b / 8);
-    let inside = row.checked_add(*rows)? <= *all_rows && column.checked_add(*columns)? <= *all_columns;
-    if !inside || *rows > MAX_ROWS {
-        return None;
-    }
-    let start = from.area.start.checked_add(row.checked_mul(pitch)?)?.checked_add(bytes(column)?)?;
-    let area = Area::rows(from.area.space, start, *rows, bytes(*columns)?, pitch);
-    Some(Place { area, ..*from })
 }

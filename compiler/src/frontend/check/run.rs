@@ -7,7 +7,8 @@
 use super::{
     area::{Area, Extent},
     effects::{Origin, origin, scratch},
-    memory::{Memory, Patch, Writer},
+    memory::{Memory, Patch},
+    pieces::Writer,
     places::{Place, Places},
 };
 use crate::frontend::ast::{Block, Expr, Function, Problem, Span, Stmt, StmtKind, VarId};
@@ -94,21 +95,27 @@ impl<'p> Run<'p> {
                 for bound in [&f.start, &f.stop, &f.step] {
                     self.read_all(bound, "the range", span);
                 }
-                self.repeat(&Parts {
-                    condition: None,
-                    carried: &f.carried,
-                    inits: &f.inits,
-                    body: &f.body,
-                    results: &f.results,
-                }, span);
+                self.repeat(
+                    &Parts {
+                        condition: None,
+                        carried: &f.carried,
+                        inits: &f.inits,
+                        body: &f.body,
+                        results: &f.results,
+                    },
+                    span,
+                );
             }
-            StmtKind::While(w) => self.repeat(&Parts {
-                condition: Some(&w.condition),
-                carried: &w.carried,
-                inits: &w.inits,
-                body: &w.body,
-                results: &w.results,
-            }, span),
+            StmtKind::While(w) => self.repeat(
+                &Parts {
+                    condition: Some(&w.condition),
+                    carried: &w.carried,
+                    inits: &w.inits,
+                    body: &w.body,
+                    results: &w.results,
+                },
+                span,
+            ),
             StmtKind::Return(values) => {
                 values.iter().for_each(|value| self.read_all(value, "the return", span));
                 return Flow::Stops;

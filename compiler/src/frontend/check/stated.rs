@@ -173,7 +173,8 @@ impl Declarations {
             (BinaryOp::Add, Some(a), Some(b)) => (a.0 + b.0, a.1 + b.1),
             (BinaryOp::Sub, Some(a), Some(b)) => (a.0 - b.1, a.1 - b.0),
             (BinaryOp::Mul, Some(a), Some(b)) => {
-                let products = [a.0.checked_mul(b.0)?, a.0.checked_mul(b.1)?, a.1.checked_mul(b.0)?, a.1.checked_mul(b.1)?];
+                let products =
+                    [a.0.checked_mul(b.0)?, a.0.checked_mul(b.1)?, a.1.checked_mul(b.0)?, a.1.checked_mul(b.1)?];
                 (products.into_iter().min()?, products.into_iter().max()?)
             }
             _ => return None,

@@ -28,8 +28,8 @@ pub fn run(function: &mut Function) {
 pub enum Definition {
     /// An assignment, at a path.
     Assigned(Path),
-    /// The result of a branch: what the blocks yield at an index.
-    Joined(Vec<Option<VarId>>),
+    /// The result of a branch: what the blocks yield at an index, and the branch's path.
+    Joined(Vec<Option<VarId>>, Path),
     /// The result of a loop: what it yields, the name inside and the first value.
     Looped(Option<VarId>, VarId, Option<VarId>),
     /// What a loop's body knows it as; the first value.
@@ -41,9 +41,13 @@ pub struct Retarget<'a> {
     function: &'a mut Function,
     body: &'a Block,
     definitions: BTreeMap<VarId, Definition>,
+    /// The statements that define values.
+    places: BTreeMap<VarId, Path>,
     visiting: BTreeSet<VarId>,
     /// Memory before the push that is going on: what it moves is one value and cannot be in its own way.
     start: Snapshot,
+    /// Names inside the loops whose results are being pushed. Their bytes become the goal's, too.
+    open: Vec<VarId>,
 }
 
 /// What a value is to be computed into.
@@ -68,8 +72,8 @@ impl Goal {
 impl<'a> Retarget<'a> {
     /// For a function whose body was taken out.
     pub fn new(function: &'a mut Function, body: &'a Block) -> Self {
-        let definitions = definitions(body);
-        Self { function, body, definitions, visiting: BTreeSet::new(), start: Snapshot::new() }
+        let (definitions, places) = definitions(body);
+        Self { function, body, definitions, places, visiting: BTreeSet::new(), start: Snapshot::new(), open: Vec::new() }
     }
 
     /// The function.
@@ -111,32 +115,53 @@ impl<'a> Retarget<'a> {
                 let path = path.clone();
                 self.push_assigned(var, &path, goal, None)
             }
-            Some(Definition::Joined(sources)) => {
-                let sources = sources.clone();
+            Some(Definition::Joined(sources, path)) => {
+                let (sources, path) = (sources.clone(), path.clone());
                 // Each branch may stay where it got to: its block ends with the goal's bytes unread.
-                let reached: Vec<bool> =
-                    sources.into_iter().map(|s| s.is_some_and(|source| self.push(source, goal))).collect();
+                let reached: Vec<bool> = sources
+                    .into_iter()
+                    .enumerate()
+                    .map(|(block, source)| source.is_some_and(|s| self.push_from_block(s, &path, block, goal)))
+                    .collect();
                 reached.into_iter().all(|r| r) && self.write(var, goal)
             }
             Some(&Definition::Looped(yielded, inside, init)) => {
                 // All or nothing: the body alone would write over bytes that are read behind the loop.
                 let saved = snapshot(self.function);
+                self.open.push(inside);
                 let done = yielded.is_some_and(|y| self.push(y, goal))
                     && init.is_none_or(|i| self.push(i, goal))
                     && self.write(inside, goal)
                     && self.write(var, goal);
+                self.open.pop();
                 if !done {
                     restore(self.function, saved);
                 }
                 done
             }
+            // Any other carried value is needed as long as its own loop runs.
             Some(&Definition::Carried(init)) => {
-                init.is_some_and(|i| self.push(i, goal)) && self.write(var, goal)
+                self.open.contains(&var) && init.is_some_and(|i| self.push(i, goal)) && self.write(var, goal)
             }
             None => false,
         };
         self.visiting.remove(&var);
         done
+    }
+
+    /// Pushes what a block of a branch yields. A value from outside the block may be needed whichever block runs.
+    fn push_from_block(&mut self, source: VarId, branch: &Path, block: usize, goal: &Goal) -> bool {
+        if refs::base(self.function, source).as_ref() == Some(&goal.key) {
+            return true;
+        }
+        let depth = branch.len();
+        let inside = self.places.get(&source).is_some_and(|place| {
+            let front = depth.saturating_sub(1);
+            place.len() > depth
+                && place.get(..front) == branch.get(..front)
+                && place.get(front) == branch.get(front).map(|(index, _)| (*index, block)).as_ref()
+        });
+        inside && self.push(source, goal)
     }
 
     /// Tries to have an assigned value computed into the goal. With `branch`, bytes need be free only up to the end of
@@ -201,7 +226,7 @@ impl<'a> Retarget<'a> {
 
     fn touches(&self, stmt: &Stmt, key: &Key) -> bool {
         let base = |var: VarId| self.start.get(var.index()).and_then(|(memref, _)| memref.as_ref()).and_then(refs::key);
-        let is = |var: VarId| base(var).as_ref() == Some(key);
+        let is = |var: VarId| base(var).is_some_and(|b| b == *key || self.open.iter().any(|o| base(*o).as_ref() == Some(&b)));
         let reads = walk::expressions(stmt).into_iter().flat_map(Expr::vars).any(is);
         let writes = matches!(&stmt.kind, StmtKind::Assign { target, .. } if is(*target));
         reads || writes || stmt.blocks().into_iter().flatten().any(|inner| self.touches(inner, key))
@@ -217,16 +242,19 @@ fn block_at<'a>(body: &'a Block, outer: &[(usize, usize)]) -> Option<&'a Block> 
 }
 
 /// Where each value comes from.
-fn definitions(body: &Block) -> BTreeMap<VarId, Definition> {
+fn definitions(body: &Block) -> (BTreeMap<VarId, Definition>, BTreeMap<VarId, Path>) {
     let mut found = BTreeMap::new();
+    let mut places = BTreeMap::new();
     walk::each_with_path(body, &mut |stmt, path| match &stmt.kind {
         StmtKind::Assign { target, .. } => {
+            places.insert(*target, path.clone());
             found.insert(*target, Definition::Assigned(path.clone()));
         }
         StmtKind::If { results, .. } => {
             for (index, &result) in results.iter().enumerate() {
                 let sources = stmt.blocks().into_iter().map(|b| walk::yielded_var(b, index)).collect();
-                found.insert(result, Definition::Joined(sources));
+                places.insert(result, path.clone());
+                found.insert(result, Definition::Joined(sources, path.clone()));
             }
         }
         _ => {
@@ -234,10 +262,11 @@ fn definitions(body: &Block) -> BTreeMap<VarId, Definition> {
                 found.insert(carry.inside, Definition::Carried(carry.init));
                 let yielded = walk::loop_body(stmt).and_then(|b| walk::yielded_var(b, carry.index));
                 if let Some(result) = carry.result {
+                    places.insert(result, path.clone());
                     found.insert(result, Definition::Looped(yielded, carry.inside, carry.init));
                 }
             }
         }
     });
-    found
+    (found, places)
 }

@@ -17,24 +17,44 @@ use crate::frontend::ast::{
 };
 use std::collections::BTreeMap;
 
+/// Copies give values bytes of their own, which may endanger others: so often is that looked at again.
+const ROUNDS: usize = 16;
+
 /// Puts in the copies.
 ///
 /// # Errors
 ///
 /// Values that would be written over and cannot be copied.
 pub fn run(function: &mut Function, target: &Target) -> Result<(), Vec<Problem>> {
+    for _ in 0..ROUNDS {
+        if round(function, target)? == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Puts in the copies that are needed now; how many there were.
+fn round(function: &mut Function, target: &Target) -> Result<usize, Vec<Problem>> {
     let mut trial = function.clone();
     // What is wrong with sizes is said when the tiles get their memory.
     if init_memref::run(&mut trial, target).is_err() {
-        return Ok(());
+        return Ok(0);
     }
-    let (Some(body), Some(own)) = (&trial.body, &mut function.body.take()) else { return Ok(()) };
+    let (Some(body), Some(mut own)) = (&trial.body, function.body.take()) else { return Ok(0) };
     let allocations = body.len().saturating_sub(own.len());
     let program = Reads::of(&trial, body);
-    let mut problems = Vec::new();
     let mut found = Vec::new();
     walk::each_with_path(body, &mut |stmt, path| found.extend(program.endangered(stmt, path)));
-    // Later places first, so that the paths of the earlier ones stay true. Of one place, the copies stand in order.
+    let count = found.len();
+    let problems = copy_all(function, &mut own, found, allocations);
+    function.body = Some(own);
+    if problems.is_empty() { Ok(count) } else { Err(problems) }
+}
+
+/// Later places first, so that the paths of the earlier ones stay true.
+fn copy_all(function: &mut Function, body: &mut Block, found: Vec<Danger>, allocations: usize) -> Vec<Problem> {
+    let mut problems = Vec::new();
     let mut previous: Option<(Path, usize)> = None;
     for danger in found.into_iter().rev() {
         let mut path = danger.path.clone();
@@ -43,13 +63,12 @@ pub fn run(function: &mut Function, target: &Target) -> Result<(), Vec<Problem>>
         }
         // Copies for the same loop stand in front of it already.
         let moved = previous.as_ref().filter(|(before, _)| *before == danger.path).map_or(0, |(_, copies)| *copies);
-        match copy(function, own, &path, moved, &danger) {
+        match copy(function, body, &path, moved, &danger) {
             Ok(copies) => previous = Some((danger.path, moved + copies)),
             Err(problem) => problems.push(problem),
         }
     }
-    function.body = Some(std::mem::take(own));
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
+    problems
 }
 
 /// A value that must be copied.
@@ -121,11 +140,12 @@ impl<'a> Reads<'a> {
     fn endangered(&self, stmt: &Stmt, path: &Path) -> Vec<Danger> {
         let mut found = Vec::new();
         let mut seen: Vec<Key> = Vec::new();
-        for (index, var) in self.taken_over(stmt, path) {
+        for (index, var, written) in self.taken_over(stmt) {
             let Some(key) = refs::base(self.function, var) else { continue };
-            let again = match seen.contains(&key) {
-                true => Some((var, stmt.span)),
-                false => self.read_again(&key, stmt, path),
+            let again = match (seen.contains(&key), written) {
+                (true, _) => Some((var, stmt.span)),
+                (false, true) => self.read_again(&key, stmt, path),
+                (false, false) => None,
             };
             match again {
                 Some((read, at)) => found.push(Danger { path: path.clone(), index, var, read, at }),
@@ -135,18 +155,18 @@ impl<'a> Reads<'a> {
         found
     }
 
-    /// Values from outside whose bytes a loop or branch writes.
-    fn taken_over(&self, stmt: &Stmt, path: &Path) -> Vec<(usize, VarId)> {
+    /// Values whose bytes a loop carries or a branch's result has, and whether something else is written there while
+    /// they are worth something.
+    fn taken_over(&self, stmt: &Stmt) -> Vec<(usize, VarId, bool)> {
         let StmtKind::If { then, otherwise: Some(otherwise), results, .. } = &stmt.kind else {
             let inits = walk::carries(stmt).into_iter().filter_map(|c| Some((c.index, c.init?)));
-            return inits.filter(|(_, init)| !self.is_undefined(*init)).collect();
+            return inits.map(|(index, init)| (index, init, !self.is_undefined(init))).collect();
         };
         let taken = |index: usize| {
             let var = walk::yielded_var(then, index)?;
             let key = refs::base(self.function, var)?;
             let other = walk::yielded_var(otherwise, index).and_then(|v| refs::base(self.function, v))?;
-            let outside = self.defined.get(&var).is_none_or(|d| d.before(path));
-            (key != other && outside).then_some((index, var))
+            Some((index, var, key != other))
         };
         (0..results.len()).filter_map(taken).collect()
     }

@@ -70,7 +70,7 @@ impl Parser<'_> {
         let targets = targets.collect();
         let values: Vec<Expr> = results.iter().map(|&v| Expr { kind: ExprKind::Var(v), span }).collect();
         block.push(Stmt::made(StmtKind::Yield(values.clone()), span));
-        Some(Yielded { targets, values, span })
+        Some(Yielded { targets, values: Some(values), span })
     }
 
     /// Defines what both branches yield.
@@ -96,10 +96,10 @@ impl Parser<'_> {
         let other_types: Vec<Option<Type>> =
             other.iter().flat_map(|y| y.targets.iter().map(|t| t.ty.clone())).collect();
         let Some(yielded) = then.filter(|y| !y.targets.is_empty()).or(other) else { return Vec::new() };
-        let values = yielded.values;
-        let made = yielded.targets.into_iter().zip(&values).enumerate().map(|(at, (mut target, value))| {
+        let values = yielded.values.unwrap_or_default();
+        let made = yielded.targets.into_iter().enumerate().map(|(at, mut target)| {
             target.ty = target.ty.or_else(|| other_types.get(at).cloned().flatten());
-            let derived = self.type_of(value);
+            let derived = values.get(at).map_or(Type::Unknown, |v| self.type_of(v));
             self.define_target(target, derived)
         });
         made.collect()

@@ -2,8 +2,8 @@
 
 use ruff_python_ast as py;
 
-use super::symbols::suggest;
-use super::{Parse, Parser, language};
+use super::suggestions::suggest;
+use super::{Parse, Parser, language, suggestions};
 use crate::frontend::ast::{Call, Callee, ExprKind, Problem, Type};
 
 /// Functions of Python that the printed form uses.
@@ -101,7 +101,7 @@ impl Parser<'_> {
             let problem = Problem::new("PTO-0703", span, format!("unknown function `{name}`"));
             let prefixed = format!("{}.{name}", self.modules.prefix());
             let names = self.function_names.iter().map(String::as_str);
-            return Err(match language::closest(name, names) {
+            return Err(match suggestions::closest(name, names) {
                 Some(close) => problem.help(format!("did you mean `self.{close}`?")),
                 None => problem.help(format!("operations stand behind the module's name: `{prefixed}`")),
             });

@@ -5,7 +5,7 @@ use ruff_text_size::Ranged;
 
 use super::scopes::Scopes;
 use super::statement::Place;
-use super::symbols::suggest;
+use super::suggestions::suggest;
 use super::{Parse, Parser};
 use crate::frontend::ast::{Direction, Expr, Function, FunctionKind, Param, Type};
 

@@ -95,7 +95,9 @@ impl Parser<'_> {
         };
         let carried = self.define_carried(&pattern.carried, &header.inits);
         let (body, yielded) = self.loop_block(&stmt.body);
-        self.check_yield(stmt, &yielded, carried.len(), header_fails);
+        if !header_fails {
+            self.check_yield(stmt, yielded.as_ref(), carried.len());
+        }
         let results = self.loop_results(yielded, &carried);
         let Header { bounds: [start, stop, step], inits, extra } = header;
         StmtKind::For(Box::new(For { kind, index, start, stop, step, carried, inits, extra, body, results }))
@@ -169,31 +171,24 @@ impl Parser<'_> {
         carried
     }
 
-    pub(super) fn check_yield(
-        &mut self,
-        stmt: &py::StmtFor,
-        yielded: &Option<Yielded>,
-        carried: usize,
-        header_fails: bool,
-    ) {
-        let count = yielded.as_ref().map_or(0, |y| y.values.len());
-        if count == carried || header_fails || self.is_full() {
-            return;
-        }
+    /// Checks that a loop yields as many values as it carries.
+    pub(super) fn check_yield(&mut self, stmt: &py::StmtFor, yielded: Option<&Yielded>, carried: usize) {
         let problem = match yielded {
-            Some(yielded) => {
-                let message = format!("the number of yielded values, {count}, is not that of carried ones, {carried}");
-                Problem::new("PTO-0702", yielded.span, message)
-            }
+            None if carried == 0 => return,
+            // A yield that is wrong by itself is reported already.
+            None if self.is_full() || stmt.body.iter().any(|s| self.as_yield(s).is_some()) => return,
             None => {
                 let message = "a loop that carries values ends with `pl.yield_` of their next values";
                 self.unsupported(&*stmt.target, message)
             }
+            Some(Yielded { values: Some(values), span, .. }) if values.len() != carried => {
+                let count = values.len();
+                let message = format!("the number of yielded values, {count}, is not that of carried ones, {carried}");
+                Problem::new("PTO-0702", *span, message)
+            }
+            Some(_) => return,
         };
-        // A yield that was wrong by itself is reported already.
-        if yielded.is_some() || !self.problems.iter().any(|p| p.span >= self.span(stmt)) {
-            self.report(problem);
-        }
+        self.report(problem);
     }
 
     /// Defines what a loop yields: of the type that the text says, or that the carried name has.

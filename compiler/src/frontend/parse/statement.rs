@@ -1,4 +1,4 @@
-//! Statements and blocks. Branches and loops are next door.
+//! Statements and blocks. Assignments, branches and loops are next door.
 
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
@@ -20,8 +20,8 @@ pub(super) enum Place {
 pub(super) struct Yielded {
     /// Names of the values outside; none when the text gives none.
     pub(super) targets: Vec<Target>,
-    /// The values.
-    pub(super) values: Vec<Expr>,
+    /// The values; none when one of them is wrong.
+    pub(super) values: Option<Vec<Expr>>,
     pub(super) span: Span,
 }
 
@@ -55,7 +55,8 @@ impl Parser<'_> {
             let may_yield = at + 1 == body.len() && matches!(place, Place::Loop | Place::Branch);
             let result = match self.as_yield(stmt) {
                 Some(call) if may_yield => self.yielded(stmt, call).map(|y| {
-                    block.push(Stmt::made(StmtKind::Yield(y.values.clone()), y.span));
+                    let values = y.values.clone().unwrap_or_default();
+                    block.push(Stmt::made(StmtKind::Yield(values), y.span));
                     yielded = Some(y);
                 }),
                 Some(_) => {
@@ -89,7 +90,8 @@ impl Parser<'_> {
         self.comments.take_before(if compound { start } else { self.source.line_end(end) })
     }
 
-    fn as_yield<'a>(&mut self, stmt: &'a py::Stmt) -> Option<&'a py::ExprCall> {
+    /// The call of `yield_` that a statement is.
+    pub(super) fn as_yield<'a>(&mut self, stmt: &'a py::Stmt) -> Option<&'a py::ExprCall> {
         let value = match stmt {
             py::Stmt::AnnAssign(assign) => assign.value.as_deref()?,
             py::Stmt::Assign(assign) => &assign.value,
@@ -104,18 +106,23 @@ impl Parser<'_> {
             return Err(self.bad_call(keyword, "`yield_` takes values by position"));
         }
         let targets = self.targets(stmt)?;
-        let values = self.exprs(&call.arguments.args)?;
-        if !targets.is_empty() && targets.len() != values.len() {
-            let message =
-                format!("the number of names, {}, is not that of yielded values, {}", targets.len(), values.len());
+        let count = call.arguments.args.len();
+        if !targets.is_empty() && targets.len() != count {
+            let message = format!("the number of names, {}, is not that of yielded values, {count}", targets.len());
             return Err(self.unsupported(stmt, message));
         }
+        // The names are defined even when values are wrong, so that their uses do not complain again.
+        let values = self.exprs(&call.arguments.args);
+        let values = self.keep(values);
         Ok(Yielded { targets, values, span: self.span(stmt) })
     }
 
     fn targets(&mut self, stmt: &py::Stmt) -> Parse<Vec<Target>> {
         let (target, ty) = match stmt {
-            py::Stmt::AnnAssign(assign) => (&*assign.target, Some(self.ty(&assign.annotation)?)),
+            py::Stmt::AnnAssign(assign) => {
+                let ty = self.ty(&assign.annotation);
+                (&*assign.target, Some(self.keep(ty).unwrap_or(Type::Unknown)))
+            }
             py::Stmt::Assign(assign) if assign.targets.len() == 1 => (&assign.targets[0], None),
             py::Stmt::Assign(assign) => return Err(self.unsupported(assign, "expected one `=`")),
             _ => return Ok(Vec::new()),
@@ -148,76 +155,6 @@ impl Parser<'_> {
             other => return Err(self.unsupported(other, unexpected(other))),
         };
         block.push(Stmt::made(kind, span));
-        Ok(())
-    }
-
-    /// `x: T = value`.
-    fn annotated(&mut self, assign: &py::StmtAnnAssign, block: &mut Block) -> Parse<()> {
-        let py::Expr::Name(name) = &*assign.target else {
-            return Err(self.unsupported(&*assign.target, "expected a name in front of `:`"));
-        };
-        let Some(value) = &assign.value else {
-            let ty = self.ty(&assign.annotation);
-            self.define(name, ty.ok(), true);
-            return Err(self.unsupported(assign, format!("expected a value: {}: type = value", name.id)));
-        };
-        let value = self.expr(value);
-        let ty = self.ty(&assign.annotation);
-        let (value, ty) = (self.keep(value), self.keep(ty));
-        // The name is defined even when the statement is wrong, so that its uses do not complain again.
-        let target = self.define(name, ty, true);
-        if let Some(value) = value {
-            block.push(Stmt::made(StmtKind::Assign { target, value }, self.span(assign)));
-        }
-        Ok(())
-    }
-
-    /// `x = value`, `a, b = value`.
-    fn assign(&mut self, assign: &py::StmtAssign, block: &mut Block) -> Parse<()> {
-        let value = self.expr(&assign.value);
-        let value = self.keep(value);
-        let ty = value.as_ref().map_or(Type::Unknown, |v| self.type_of(v));
-        let [target] = &assign.targets[..] else {
-            return Err(self.unsupported(assign, "expected one `=`"));
-        };
-        match target {
-            py::Expr::Name(name) => {
-                let target = self.define(name, Some(ty), false);
-                if let Some(value) = value {
-                    block.push(Stmt::made(StmtKind::Assign { target, value }, self.span(assign)));
-                }
-                Ok(())
-            }
-            py::Expr::Tuple(_) => self.unpack(target, value, ty, block),
-            py::Expr::Subscript(_) => {
-                Err(self.unsupported(target, "expected a name in front of `=`; elements are written by `tile.write`"))
-            }
-            _ => Err(self.unsupported(target, "expected a name in front of `=`")),
-        }
-    }
-
-    /// `a, b = value`: the value, then its items.
-    fn unpack(&mut self, target: &py::Expr, value: Option<Expr>, ty: Type, block: &mut Block) -> Parse<()> {
-        let Some(names) = names_of(target) else {
-            return Err(self.unsupported(target, "expected names in front of `=`"));
-        };
-        let span = self.span(target);
-        let tuple = self.function.add_var("_tuple", ty, span);
-        self.function.var_mut(tuple).annotated = false;
-        if let Some(value) = value {
-            block.push(Stmt::made(StmtKind::Assign { target: tuple, value }, span));
-        }
-        for (at, name) in names.into_iter().enumerate() {
-            let at = i64::try_from(at).unwrap_or(i64::MAX);
-            let kind = ExprKind::Item(
-                Box::new(Expr { kind: ExprKind::Var(tuple), span }),
-                Box::new(Expr { kind: ExprKind::Int(at, None), span }),
-            );
-            let value = Expr { kind, span };
-            let ty = self.type_of(&value);
-            let target = self.define(name, Some(ty), false);
-            block.push(Stmt::made(StmtKind::Assign { target, value }, span));
-        }
         Ok(())
     }
 

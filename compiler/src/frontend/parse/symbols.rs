@@ -5,6 +5,7 @@ use ruff_text_size::Ranged;
 
 use super::language::{self, Symbol};
 use super::scopes::Found;
+use super::suggestions::suggest;
 use super::{Parse, Parser, program};
 use crate::frontend::ast::{ExprKind, Problem, Span, Type, VarId};
 
@@ -133,12 +134,4 @@ fn clobbered(name: &str, span: Span, at: Span) -> Problem {
     Problem::new("PTO-0703", span, message)
         .note(at, format!("`{name}` is given anew here"))
         .help(format!("yield it from the block (`{name} = pl.yield_(...)`), or use another name inside"))
-}
-
-/// Adds what may have been meant.
-pub(super) fn suggest<'a>(problem: Problem, name: &str, candidates: impl Iterator<Item = &'a str>) -> Problem {
-    match language::closest(name, candidates) {
-        Some(candidate) => problem.help(format!("did you mean `{candidate}`?")),
-        None => problem,
-    }
 }

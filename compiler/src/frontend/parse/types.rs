@@ -5,7 +5,7 @@ use ruff_text_size::Ranged;
 
 use super::language;
 use super::source::one_line;
-use super::symbols::suggest;
+use super::suggestions::{self, suggest};
 use super::{Parse, Parser};
 use crate::frontend::ast::{DataType, Direction, Problem, Type};
 
@@ -138,7 +138,7 @@ impl Parser<'_> {
             }
             let message = format!("unknown element type `{name}`; expected one of {}", DataType::NAMES.join(", "));
             let problem = self.bad_type(expr, message);
-            return Err(match language::element_elsewhere(name) {
+            return Err(match suggestions::element_elsewhere(name) {
                 Some(ours) => problem.help(format!("did you mean `{ours}`?")),
                 None => suggest(problem, name, DataType::NAMES.iter().copied()),
             });

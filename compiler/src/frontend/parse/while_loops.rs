@@ -16,7 +16,7 @@ impl Parser<'_> {
         let condition = self.expr(&stmt.test);
         let condition = self.keep(condition).unwrap_or_else(|| Expr::made(ExprKind::Null));
         let (body, yielded) = self.loop_block(&stmt.body);
-        if let Some(yielded) = yielded.filter(|y| !y.values.is_empty()) {
+        if let Some(yielded) = yielded.filter(|y| y.values.as_ref().is_some_and(|v| !v.is_empty())) {
             let message = "`while` carries no values; expected `for (x,) in pl.while_(init_values=(x0,)):`";
             self.report(Problem::new("PTO-0702", yielded.span, message));
         }
@@ -48,7 +48,9 @@ impl Parser<'_> {
         let (condition, body) = self.condition(stmt);
         let condition = self.keep(condition).unwrap_or_else(|| Expr::made(ExprKind::Null));
         let (body, yielded) = self.loop_block(body);
-        self.check_yield(stmt, &yielded, carried.len(), header_fails);
+        if !header_fails {
+            self.check_yield(stmt, yielded.as_ref(), carried.len());
+        }
         let results = self.loop_results(yielded, &carried);
         StmtKind::While(Box::new(While { condition, carried, inits, explicit: true, body, results }))
     }
