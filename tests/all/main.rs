@@ -9,6 +9,7 @@ mod cli_ptoc;
 mod codegen;
 mod determinism;
 mod errors;
+mod frontend;
 mod outputs;
 mod passes;
 mod roundtrip;

@@ -107,7 +107,7 @@ pub fn finish(command: &mut Command, input: &str) -> Run {
 pub struct Case {
     /// Where it is.
     pub path: PathBuf,
-    /// Its name without `.pto`.
+    /// Its name without its extension.
     pub name: String,
     /// Its text.
     pub text: String,
@@ -136,11 +136,11 @@ impl Case {
     }
 }
 
-/// The `.pto` files of a folder and the folders in it, sorted; none when there is no such folder.
+/// The `.pto` and `.py` files of a folder and the folders in it, sorted; none when there is no such folder.
 pub fn case_files(folder: &Path) -> Vec<Case> {
     files_below(folder)
         .into_iter()
-        .filter(|p| p.extension().is_some_and(|e| e == "pto"))
+        .filter(|p| p.extension().is_some_and(|e| e == "pto" || e == "py"))
         .map(|p| Case::read(&p))
         .collect()
 }

@@ -1,15 +1,15 @@
 //! An independent proof that a placed program keeps its values: every tile at an address, nothing overwritten too early.
 //!
 //! It reads the addresses afresh and shares no code with what chose them (`memory`): of the table of operations it uses
-//! only where a result's bytes come from and which arguments are changed. Kernel functions are checked, and statements
-//! without a function; in the older notations, all functions with placed tiles. What a queue's slots hold, and whether a device's operation may work in
-//! place, is not checked here.
+//! only where a result's bytes come from, which arguments are changed, and which a result may not replace. Kernel functions are checked, and statements
+//! without a function; in the older notations, all functions with placed tiles. What a queue's slots hold is
+//! not checked here.
 //!
 //! - PTO-0671: a tile without an address, or at one that is not aligned, too high or too small for its shape.
 //! - PTO-0672: bytes that are reserved.
 //! - PTO-0673: a value that is overwritten before a read.
 //! - PTO-0674: a value that does not stand where its reader looks.
-//! - PTO-0675: a result that overlaps an argument of the same operation without replacing it.
+//! - PTO-0675: a result that overlaps an argument of the same operation without replacing it, or replaces one that it may not.
 
 mod area;
 mod bounds;

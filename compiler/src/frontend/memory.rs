@@ -15,6 +15,7 @@ mod follow;
 pub mod init_memref;
 pub mod materialize_aliases;
 mod operands;
+mod paths;
 pub mod placement;
 mod protect;
 mod refs;
@@ -116,6 +117,12 @@ pub fn has_memory(function: &Function, notation: Notation) -> bool {
 
 fn place_function(function: &mut Function, options: &Options) -> Result<(), Vec<Problem>> {
     let stage = stage::of(function);
+    if stage != Stage::Bare {
+        let forgotten = stage::forgotten(function);
+        if !forgotten.is_empty() {
+            return Err(forgotten);
+        }
+    }
     if stage == Stage::Placed {
         return allocate::keep(function, options);
     }

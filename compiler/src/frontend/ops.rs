@@ -201,7 +201,7 @@ pub static OPS: &[FrontOp] = &[
     own("tile.minimum", "tmin"),
     own("tile.minimums", "tmins"),
     FrontOp { not_inplace: true, ..special("tile.move", Memory::Own) },
-    apart("tile.mrgsort_format1", "tmrgsort"),
+    FrontOp { not_inplace: true, ..special("tile.mrgsort_format1", Memory::Own) },
     FrontOp { not_inplace: true, ..special("tile.mrgsort_format2", Memory::Own) },
     special("tile.mscatter", Memory::None),
     own("tile.mul", "tmul"),

@@ -203,3 +203,28 @@ fn imported_names(import: &str) -> Vec<&str> {
     });
     names.filter(|n| !n.is_empty()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::print;
+    use crate::frontend::parse::parse;
+    use std::{fs, path::Path};
+
+    /// Every program of the tests' folder, in all notations.
+    #[test]
+    fn what_is_printed_reads_back_the_same() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases/frontend");
+        let mut read = 0;
+        for part in ["roundtrip", "lower"] {
+            for entry in fs::read_dir(folder.join(part)).expect("the cases are there") {
+                let path = entry.expect("a readable folder").path();
+                let text = fs::read_to_string(&path).expect("a readable case");
+                let once = print(&parse(&text).unwrap_or_else(|e| panic!("{}: {e:?}", path.display())));
+                let twice = print(&parse(&once).unwrap_or_else(|e| panic!("{}: {e:?}\n{once}", path.display())));
+                assert_eq!(once, twice, "{}", path.display());
+                read += 1;
+            }
+        }
+        assert!(read > 10);
+    }
+}

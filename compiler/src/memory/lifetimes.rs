@@ -2,8 +2,8 @@
 //!
 //! The caller walks its program once and reports what happens. Time is a clock that the caller advances by one for
 //! each statement. A value lives from its definition to its last read. What is defined before a loop and read inside
-//! lives to the loop's end, because the next trip reads it again. A value that only stands for others (carried by a
-//! loop, joined from branches) has no lifetime of its own: reading it reads what it stands for.
+//! lives past the loop's last statement, because the next trip reads it again. A value that only stands for others
+//! (carried by a loop, joined from branches) has no lifetime of its own: reading it reads what it stands for.
 //!
 //! Values of different branches that are joined are one value on paths that exclude each other: they are of one
 //! family, and their lifetimes may overlap in the count without ever doing so in a run.
@@ -125,7 +125,7 @@ impl Timeline {
         if let Some(start) = self.open.pop()
             && start < self.now
         {
-            self.loops.push((start, self.now - 1));
+            self.loops.push((start, self.now));
         }
     }
 
@@ -253,7 +253,7 @@ mod tests {
         time.step();
         time.end_loop();
         let found = time.finish();
-        assert_eq!(found.of(0), Some(Lifetime { start: 0, end: 2 }));
+        assert_eq!(found.of(0), Some(Lifetime { start: 0, end: 3 }));
         assert!(!found.may_share(&[0], &[1]));
     }
 

@@ -3,8 +3,10 @@
 use super::{CompileOptions, Emit};
 use crate::{
     frontend::{
-        ast::{Function, MemorySpace, Notation, Problem, Program},
-        check, lower, memory, parse, print,
+        ast::{Function, MemorySpace, Notation, Problem, Program, Stmt, StmtKind, Type},
+        check, lower, memory,
+        ops::{Memory, op_by_name},
+        parse, print,
     },
     passes::Planner,
 };
@@ -58,6 +60,7 @@ impl<'c> FrontEnd<'_, 'c> {
         let start = Instant::now();
         let mut program = self.unless(parse::parse(text))?;
         timed("parse", start);
+        self.demand_types(&program)?;
         let start = Instant::now();
         self.place(&mut program)?;
         timed("place", start);
@@ -79,6 +82,13 @@ impl<'c> FrontEnd<'_, 'c> {
                 Some(Product::Module(module))
             }
         }
+    }
+
+    /// Memory is given by types, so a tile needs one; they are not derived here.
+    fn demand_types(&self, program: &Program) -> Option<()> {
+        let kernels = program.functions.iter().filter(|f| memory::has_memory(f, program.notation));
+        let problems: Vec<Problem> = kernels.flat_map(typeless_tiles).collect();
+        if problems.is_empty() { Some(()) } else { self.unless(Err(problems)) }
     }
 
     fn place(&self, program: &mut Program) -> Option<()> {
@@ -161,6 +171,29 @@ impl<'c> FrontEnd<'_, 'c> {
         }
         None
     }
+}
+
+/// Results of operations on tiles that say no type.
+fn typeless_tiles(function: &Function) -> Vec<Problem> {
+    fn visit(function: &Function, block: &[Stmt], problems: &mut Vec<Problem>) {
+        for statement in block {
+            if let StmtKind::Assign { target, value } = &statement.kind
+                && let Some(row) = value.as_call().and_then(|c| c.op()).and_then(op_by_name)
+                && row.memory != Memory::None
+                && matches!(function.var(*target).ty, Type::Unknown)
+            {
+                let name = &function.var(*target).name;
+                let message = format!("'{name}', the result of {}, needs a type: {name}: Tile[[rows, cols], TYPE] = ...", row.name);
+                problems.push(Problem::new("PTO-0711", statement.span, message));
+            }
+            for inner in statement.blocks() {
+                visit(function, inner, problems);
+            }
+        }
+    }
+    let mut problems = Vec::new();
+    visit(function, function.body.as_deref().unwrap_or_default(), &mut problems);
+    problems
 }
 
 /// The dialect's name of a memory space; `None` for what is not on the chip.

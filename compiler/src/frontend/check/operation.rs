@@ -6,7 +6,10 @@ use super::{
     places::Place,
     run::{Run, are_slots_of_one},
 };
-use crate::frontend::ast::{Callee, Expr, Problem, Span, VarId};
+use crate::frontend::{
+    ast::{Call, Callee, Expr, Problem, Span, VarId},
+    ops::op_by_name,
+};
 
 impl Run<'_> {
     /// Runs an assignment or a call.
@@ -21,7 +24,11 @@ impl Run<'_> {
             self.read(*var, name, span);
         }
         let spoiled = value.as_call().map(scratch).unwrap_or_default();
-        self.overlaps(name, target.filter(|_| origin == Origin::Own), &read, &spoiled, span);
+        let own = target.filter(|_| origin == Origin::Own);
+        self.overlaps(name, own, &read, &spoiled, span);
+        if let (Some(call), Some(own)) = (value.as_call(), own) {
+            self.forbidden_in_place(call, own, span);
+        }
         for var in spoiled {
             if let Some(place) = self.places.get(var) {
                 self.memory.write(place.area, place.value, Writer { tile: var, span }, |_| false);
@@ -94,6 +101,20 @@ impl Run<'_> {
                 if memory.exact && argument.exact && memory.value != argument.value {
                     self.overlap(name, ("working memory", tmp, memory), ("argument", source, argument), span);
                 }
+            }
+        }
+    }
+
+    /// Whether a result stands where an argument does that the operation may not write over.
+    fn forbidden_in_place(&mut self, call: &Call, target: VarId, span: Span) {
+        let places = self.places;
+        let Some(row) = call.op().and_then(op_by_name) else { return };
+        let Some(result) = places.get(target) else { return };
+        for (index, argument) in call.args.iter().enumerate() {
+            let Some((source, place)) = argument.as_var().and_then(|v| Some((v, places.get(v)?))) else { continue };
+            let forbidden = row.not_inplace || row.no_alias.contains(&index);
+            if forbidden && place.exact && place.area.start == result.area.start && !are_slots_of_one(result, place) {
+                self.overlap(row.name, ("result", target, result), ("argument", source, place), span);
             }
         }
     }

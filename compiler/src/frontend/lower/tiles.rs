@@ -55,6 +55,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
             "tile.extract" => self.extract(call, target),
             "tile.transpose" => self.transpose(call, target),
             "tile.matmul_acc" => self.matmul_acc(row, call, target),
+            "tile.mrgsort_format1" => self.merge_blocks(call, target),
             "tile.mrgsort_format2" => self.merge_lists(call, target),
             "tile.slice" => self.slice(call, target),
             "tile.reshape" | "tile.reinterpret_view" | "tile.transpose_view" => self.reshape(call, target),
@@ -396,6 +397,12 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
             }
         }
         Ok(Some(Bound::Tile(dst)))
+    }
+
+    fn merge_blocks(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
+        let list = self.tile_argument(self.arg(call, 0, "a tile")?)?;
+        let block = self.scalar_as(self.arg(call, 1, "a block length")?, DataType::Int32)?;
+        self.into_result("tmrgsort", &[("srcs", list.value), ("blockLen", block)], &[], target)
     }
 
     fn merge_lists(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {

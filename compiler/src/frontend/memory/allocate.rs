@@ -12,9 +12,7 @@ use super::{
     reserved::{self, Resolved},
 };
 use crate::{
-    frontend::ast::{
-        BinaryOp, DataType, Expr, ExprKind, Function, MemRef, MemorySpace, Problem, Span, Type, VarId,
-    },
+    frontend::ast::{BinaryOp, DataType, Expr, ExprKind, Function, MemRef, MemorySpace, Problem, Span, Type, VarId},
     memory::layout::{self, Failure, Range},
 };
 use std::collections::BTreeMap;
@@ -90,10 +88,8 @@ fn place_space(
     options: &Options,
 ) -> Result<Vec<(Key, u64)>, Problem> {
     let align = |address| (options.target.align)(address, space);
-    let taken: Vec<Range> = slots
-        .iter()
-        .filter_map(|s| s.fixed.map(|start| Range { start, end: start.saturating_add(s.size) }))
-        .collect();
+    let taken: Vec<Range> =
+        slots.iter().filter_map(|s| s.fixed.map(|start| Range { start, end: start.saturating_add(s.size) })).collect();
     let free: Vec<&Slot> = slots.iter().filter(|s| s.fixed.is_none()).collect();
     let sizes: Vec<u64> = free.iter().map(|s| s.size).collect();
     let placed = layout::place_slots(&sizes, resolved.end_in(space), &taken, &align).map_err(|failure| {

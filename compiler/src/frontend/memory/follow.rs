@@ -12,9 +12,7 @@ pub type Snapshot = Vec<(Option<MemRef>, Option<MemorySpace>)>;
 
 /// The memory of all variables.
 pub fn snapshot(function: &Function) -> Snapshot {
-    let of = |v: &Var| {
-        v.ty.tile().map_or((None, None), |t| (t.memref.clone(), t.space))
-    };
+    let of = |v: &Var| v.ty.tile().map_or((None, None), |t| (t.memref.clone(), t.space));
     function.vars.iter().map(of).collect()
 }
 

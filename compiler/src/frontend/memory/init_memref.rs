@@ -269,7 +269,8 @@ impl Init<'_> {
                 variable.name,
                 call.op().unwrap_or_default()
             );
-            self.problems.push(Problem::new("PTO-0653", variable.span, message).help("declare the source tile instead"));
+            self.problems
+                .push(Problem::new("PTO-0653", variable.span, message).help("declare the source tile instead"));
         }
     }
 }

@@ -19,7 +19,7 @@ pub fn run(function: &mut Function) {
     let Some(body) = function.body.take() else { return };
     let before = snapshot(function);
     let mut retarget = Retarget::new(function, &body);
-    walk::each(&body, &mut |stmt| retarget.from_loop(stmt));
+    walk::each(&body, &mut |stmt| retarget.push_loop(stmt));
     follow_sources(function, &body, &before);
     function.body = Some(body);
 }
@@ -73,7 +73,15 @@ impl<'a> Retarget<'a> {
     /// For a function whose body was taken out.
     pub fn new(function: &'a mut Function, body: &'a Block) -> Self {
         let (definitions, places) = definitions(body);
-        Self { function, body, definitions, places, visiting: BTreeSet::new(), start: Snapshot::new(), open: Vec::new() }
+        Self {
+            function,
+            body,
+            definitions,
+            places,
+            visiting: BTreeSet::new(),
+            start: Snapshot::new(),
+            open: Vec::new(),
+        }
     }
 
     /// The function.
@@ -91,7 +99,7 @@ impl<'a> Retarget<'a> {
         self.start = snapshot(self.function);
     }
 
-    fn from_loop(&mut self, stmt: &Stmt) {
+    fn push_loop(&mut self, stmt: &Stmt) {
         let Some(body) = walk::loop_body(stmt) else { return };
         for carry in walk::carries(stmt) {
             let goal = Goal::of(self.function, carry.inside);
@@ -226,7 +234,9 @@ impl<'a> Retarget<'a> {
 
     fn touches(&self, stmt: &Stmt, key: &Key) -> bool {
         let base = |var: VarId| self.start.get(var.index()).and_then(|(memref, _)| memref.as_ref()).and_then(refs::key);
-        let is = |var: VarId| base(var).is_some_and(|b| b == *key || self.open.iter().any(|o| base(*o).as_ref() == Some(&b)));
+        let is = |var: VarId| {
+            base(var).is_some_and(|b| b == *key || self.open.iter().any(|o| base(*o).as_ref() == Some(&b)))
+        };
         let reads = walk::expressions(stmt).into_iter().flat_map(Expr::vars).any(is);
         let writes = matches!(&stmt.kind, StmtKind::Assign { target, .. } if is(*target));
         reads || writes || stmt.blocks().into_iter().flatten().any(|inner| self.touches(inner, key))

@@ -21,7 +21,11 @@ pub enum Origin {
 /// Where the bytes of an operation's result come from. Tensors follow the one that is written.
 pub fn origin(op: &str) -> Origin {
     match op {
-        "tile.assemble" | "tensor.slice" | "tensor.reshape" | "tensor.reinterpret_view" | "tensor.view"
+        "tile.assemble"
+        | "tensor.slice"
+        | "tensor.reshape"
+        | "tensor.reinterpret_view"
+        | "tensor.view"
         | "tensor.set_validshape" => return Origin::View(0),
         "tensor.assemble" | "tile.scatter_update" | "tile.batch_matmul_acc" => return Origin::InPlace(0),
         "tile.store" | "tile.mscatter" => return Origin::InPlace(2),

@@ -15,7 +15,10 @@ use std::collections::BTreeMap;
 /// The placement of every function that has something on the chip.
 pub fn of_program(program: &Program) -> Vec<FunctionPlacement> {
     let functions = program.functions.iter().filter(|f| has_memory(f, program.notation));
-    functions.map(of_function).filter(|f| !(f.reserve.is_empty() && f.allocs.is_empty() && f.tiles.is_empty())).collect()
+    functions
+        .map(of_function)
+        .filter(|f| !(f.reserve.is_empty() && f.allocs.is_empty() && f.tiles.is_empty()))
+        .collect()
 }
 
 fn of_function(function: &Function) -> FunctionPlacement {
@@ -121,7 +124,9 @@ impl Context<'_> {
         match memref {
             MemRef::Numbered { addr, .. } => (Address::Known(*addr), None),
             MemRef::Part { offset, .. } => match (offset.as_int(), &offset.kind) {
-                (Some(known), _) => (Address::Known(alloc.and_then(|a| a.address).unwrap_or(0).saturating_add(known)), None),
+                (Some(known), _) => {
+                    (Address::Known(alloc.and_then(|a| a.address).unwrap_or(0).saturating_add(known)), None)
+                }
                 (None, ExprKind::Binary(BinaryOp::Add, base, rest))
                     if base.as_int().is_some() && !alloc.is_some_and(|a| a.pinned) =>
                 {

@@ -9,6 +9,7 @@
 
 use super::{
     Target, init_memref,
+    paths::{before, block_mut, exclude_each_other, is_inside, same_place},
     refs::{self, Key},
     walk::{self, Path},
 };
@@ -192,7 +193,8 @@ impl<'a> Reads<'a> {
             for (read, span) in self.reads.get(&var).into_iter().flatten() {
                 let inside = is_inside(read, path);
                 let later = if is_loop { inside || before(path, read) } else { !inside && before(path, read) };
-                if (later && !exclude_each_other(self.body, path, read)) || self.comes_round(&defined.path, path, read) {
+                if (later && !exclude_each_other(self.body, path, read)) || self.comes_round(&defined.path, path, read)
+                {
                     return Some((var, *span));
                 }
             }
@@ -203,7 +205,9 @@ impl<'a> Reads<'a> {
     /// Whether a loop around both runs the reading statement again, with a value from outside that loop.
     fn comes_round(&self, defined: &Path, path: &Path, read: &Path) -> bool {
         (1..path.len()).any(|depth| {
-            let (Some(outer), Some(around)) = (path.get(..depth), walk::at(self.body, path.get(..depth).unwrap_or(path))) else {
+            let (Some(outer), Some(around)) =
+                (path.get(..depth), walk::at(self.body, path.get(..depth).unwrap_or(path)))
+            else {
                 return false;
             };
             // A carried value is a new one on each trip: it is defined at the loop itself.
@@ -211,39 +215,6 @@ impl<'a> Reads<'a> {
             walk::loop_body(around).is_some() && is_inside(read, outer) && from_outside
         })
     }
-}
-
-/// Whether one statement begins before another.
-fn before(a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
-    for (x, y) in a.iter().zip(b) {
-        if x.0 != y.0 {
-            return x.0 < y.0;
-        }
-        if x.1 != y.1 && a.len() > 1 && b.len() > 1 {
-            return x.1 < y.1;
-        }
-    }
-    a.len() < b.len()
-}
-
-/// Whether a statement is inside another.
-fn is_inside(inner: &[(usize, usize)], outer: &[(usize, usize)]) -> bool {
-    let Some((last, front)) = outer.split_last() else { return true };
-    inner.len() > outer.len() && inner.starts_with(front) && inner.get(front.len()).is_some_and(|i| i.0 == last.0)
-}
-
-fn same_place(a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
-    a.len() == b.len()
-        && a.iter().zip(b).enumerate().all(|(depth, (x, y))| x.0 == y.0 && (depth + 1 == a.len() || x.1 == y.1))
-}
-
-/// Whether two statements are in different blocks of one branch.
-fn exclude_each_other(body: &Block, a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
-    let shared = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    let (Some(x), Some(y)) = (a.get(shared), b.get(shared)) else { return false };
-    let both_inside = shared + 1 < a.len() && shared + 1 < b.len();
-    let stmt = a.get(..=shared).and_then(|path| walk::at(body, path));
-    x.0 == y.0 && both_inside && stmt.is_some_and(|s| matches!(s.kind, StmtKind::If { .. }))
 }
 
 /// Copies a value in front of a loop, or at the end of a branch's first block. `moved` statements were put in front of
@@ -299,13 +270,4 @@ fn used_value(stmt: &mut Stmt, index: usize) -> Option<&mut Expr> {
         }),
         _ => None,
     }
-}
-
-/// The block that holds the statement at the end of a path, and its position there.
-fn block_mut<'a>(body: &'a mut Block, path: &[(usize, usize)]) -> Option<(&'a mut Block, usize)> {
-    let (&(index, inner), rest) = path.split_first()?;
-    if rest.is_empty() {
-        return Some((body, index));
-    }
-    block_mut(body.get_mut(index)?.blocks_mut().into_iter().nth(inner)?, rest)
 }

@@ -125,7 +125,8 @@ pub fn used(function: &Function) -> BTreeSet<Key> {
 /// Takes out allocations that no tile belongs to, as far as `may_go` says.
 pub fn remove_unused(function: &mut Function, may_go: impl Fn(&Key) -> bool) {
     let now = used(function);
-    let gone = |stmt: &Stmt| alloc(stmt).map(|a| Key::Var(a.var)).is_some_and(|key| may_go(&key) && !now.contains(&key));
+    let gone =
+        |stmt: &Stmt| alloc(stmt).map(|a| Key::Var(a.var)).is_some_and(|key| may_go(&key) && !now.contains(&key));
     if let Some(body) = &mut function.body {
         walk::each_block_mut(body, &mut |block| block.retain(|stmt| !gone(stmt)));
     }

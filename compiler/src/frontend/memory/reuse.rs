@@ -157,9 +157,7 @@ impl Space<'_> {
     }
 
     fn may_share(&self, a: &Group, b: &Group) -> bool {
-        self.lifetimes.may_share(&indices(a), &indices(b))
-            && !self.forbidden(a, b)
-            && !self.forbidden(b, a)
+        self.lifetimes.may_share(&indices(a), &indices(b)) && !self.forbidden(a, b) && !self.forbidden(b, a)
     }
 
     /// Whether what writes one buffer may not do so over the other.

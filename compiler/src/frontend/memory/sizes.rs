@@ -16,13 +16,7 @@ pub fn of_tensor(tensor: &TensorType) -> u64 {
 }
 
 /// Bytes of a tile's allocation in a space.
-pub fn of_tile(
-    tile: &TileType,
-    space: MemorySpace,
-    int_acc_rows: u64,
-    name: &str,
-    span: Span,
-) -> Result<u64, Problem> {
+pub fn of_tile(tile: &TileType, space: MemorySpace, int_acc_rows: u64, name: &str, span: Span) -> Result<u64, Problem> {
     for (axis, extent) in tile.shape.iter().enumerate() {
         match extent.as_int() {
             None => {

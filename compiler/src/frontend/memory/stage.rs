@@ -1,7 +1,10 @@
 //! How far a function has come: without memory, without addresses, or at addresses.
 
-use super::refs;
-use crate::frontend::ast::{Function, MemRef, MemorySpace};
+use super::{
+    operands::{Origin, origin},
+    refs, walk,
+};
+use crate::frontend::ast::{Expr, Function, MemRef, MemorySpace, Problem, StmtKind, VarId};
 use std::collections::BTreeMap;
 
 /// A stage.
@@ -54,4 +57,34 @@ fn first_byte(memref: &MemRef, pinned: &BTreeMap<refs::Key, u64>) -> Option<i64>
         Some(size) if offset < size => Some(0),
         _ => Some(offset),
     }
+}
+
+/// Tiles without memory in a function whose tiles have memory. What comes out of a queue needs none.
+pub fn forgotten(function: &Function) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let has_none = |var: VarId| {
+        let tile = function.vars.get(var.index()).and_then(|v| v.ty.tile());
+        tile.is_some_and(|t| t.memref.as_ref().and_then(refs::key).is_none())
+    };
+    let Some(body) = &function.body else { return problems };
+    walk::each(body, &mut |stmt| {
+        let StmtKind::Assign { target, value } = &stmt.kind else { return };
+        if !has_none(*target) {
+            return;
+        }
+        let source = match (value.as_var(), value.as_call()) {
+            (None, Some(call)) => match call.op().map(origin) {
+                Some(Origin::Popped) => return,
+                Some(Origin::View(index)) => call.args.get(index).and_then(Expr::as_var),
+                _ => None,
+            },
+            (var, _) => var,
+        };
+        if !source.is_some_and(has_none) {
+            let variable = function.var(*target);
+            let message = format!("tile '{}' has no memory, unlike others of '{}'", variable.name, function.name);
+            problems.push(Problem::new("PTO-0654", variable.span, message));
+        }
+    });
+    problems
 }

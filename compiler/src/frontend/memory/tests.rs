@@ -162,8 +162,7 @@ fn what_does_not_fit_is_measured() {
 #[test]
 fn the_ring_of_a_queue_is_only_named_when_it_is_one() {
     for (name, hint) in [("kernel_v2c_slot_buffer", true), ("scratch_v2c_slot_buffer", false)] {
-        let reserve =
-            format!("r: pl.Scalar[pl.INT32] = pl.system.reserve_buffer(name='{name}', size=524288, base=-1)");
+        let reserve = format!("r: pl.Scalar[pl.INT32] = pl.system.reserve_buffer(name='{name}', size=524288, base=-1)");
         let problem = error(&program("AIC", "kernel_aic", &[&reserve, &load("a", 32, 64, "Mat")]));
         assert_eq!(problem.message, "Mat buffer usage (532480 bytes) exceeds platform limit (524288 bytes)");
         let notes: Vec<&str> = problem.notes.iter().map(|(_, note)| note.as_str()).collect();
@@ -179,4 +178,14 @@ fn extents_must_be_known_and_positive() {
         let found = run(&program("AIV", "k", &[&line]), Planner::Sequential, Order::Id);
         assert_eq!(found.expect_err("refused").remove(0).code, code);
     }
+}
+
+#[test]
+fn no_tile_may_be_forgotten() {
+    let body = [
+        "m: pl.Ptr = pl.tile.alloc(pl.Mem.Vec, 16384)",
+        "a: pl.Tile[[64, 64], pl.FP32, pl.MemRef(m, 0, 16384), pl.Mem.Vec] = pl.tile.create([64, 64], dtype=pl.FP32, target_memory=pl.Mem.Vec)",
+        &compute("b", "pl.tile.add(a, a)"),
+    ];
+    assert_eq!(error(&program("AIV", "k", &body)).code, "PTO-0654");
 }

@@ -1,4 +1,4 @@
-# functions without class and statements without types; types follow where they are obvious
+# (only parsed) functions without class and statements without types; types follow where they are obvious
 import pypto.language as pl
 
 @pl.function(type=pl.FunctionType.AIC)

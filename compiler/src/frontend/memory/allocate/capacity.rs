@@ -27,8 +27,7 @@ pub fn exceeded(
     let mut by_size: Vec<(&&Slot, u64)> = slots.iter().zip(placed.addresses.iter().copied()).collect();
     by_size.sort_by_key(|(slot, address)| (std::cmp::Reverse(slot.size), *address));
     for (slot, address) in by_size.iter().take(LISTED) {
-        let message =
-            format!("{} takes {} bytes at {address}: {}", slot.name, slot.size, tiles(function, &slot.tiles));
+        let message = format!("{} takes {} bytes at {address}: {}", slot.name, slot.size, tiles(function, &slot.tiles));
         problem = problem.note(span_of(function, Some(slot)), message);
     }
     let rest = by_size.iter().skip(LISTED);
@@ -40,12 +39,7 @@ pub fn exceeded(
 }
 
 /// Reserved bytes alone do not fit, and no tile of the space says so.
-pub fn of_reserved(
-    function: &Function,
-    resolved: &Resolved,
-    spaces: &Spaces,
-    target: &Target,
-) -> Option<Problem> {
+pub fn of_reserved(function: &Function, resolved: &Resolved, spaces: &Spaces, target: &Target) -> Option<Problem> {
     let space = resolved.space.filter(|s| !spaces.contains_key(s))?;
     let limit = (target.limit)(space).filter(|limit| resolved.end > limit.bytes)?;
     let problem = base(space, resolved.end, &limit, resolved.span);
@@ -57,7 +51,13 @@ fn base(space: MemorySpace, used: u64, limit: &Limit, span: crate::frontend::ast
     Problem::new("PTO-0658", span, message)
 }
 
-fn advise(mut problem: Problem, function: &Function, space: MemorySpace, limit: &Limit, resolved: &Resolved) -> Problem {
+fn advise(
+    mut problem: Problem,
+    function: &Function,
+    space: MemorySpace,
+    limit: &Limit,
+    resolved: &Resolved,
+) -> Problem {
     let reserved = resolved.end_in(space);
     if reserved > 0 {
         problem = problem.help(format!(

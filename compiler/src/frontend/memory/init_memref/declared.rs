@@ -86,12 +86,7 @@ impl Declarations {
                 None => refs::binary(BinaryOp::Mul, index, &Expr::index(stride)),
             },
         };
-        Some(MemRef::Part {
-            base: Base::Var(declared.base),
-            offset,
-            size: declared.slot_size,
-            slot: slot.clone(),
-        })
+        Some(MemRef::Part { base: Base::Var(declared.base), offset, size: declared.slot_size, slot: slot.clone() })
     }
 
     /// Bytes of a declared allocation; `None` when the variable is none.

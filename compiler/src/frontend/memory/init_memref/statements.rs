@@ -11,12 +11,7 @@ use crate::frontend::{
 use std::collections::BTreeMap;
 
 /// One statement for each allocation that is in use, in the order of first use.
-pub fn of(
-    function: &Function,
-    body: &Block,
-    sizes: &BTreeMap<VarId, u64>,
-    declarations: &Declarations,
-) -> Vec<Stmt> {
+pub fn of(function: &Function, body: &Block, sizes: &BTreeMap<VarId, u64>, declarations: &Declarations) -> Vec<Stmt> {
     let mut order: Vec<(VarId, MemorySpace)> = Vec::new();
     let mut note = |var: VarId| {
         if let Some((tile, memref)) = refs::tile(function, var)

@@ -29,8 +29,10 @@ pub fn conflicts(function: &Function, groups: &[Group], lifetimes: &Lifetimes) -
                 let (Some(first), Some(second)) = (lifetimes.of(a.index()), lifetimes.of(b.index())) else { continue };
                 if first.meets(&second) {
                     let (a, b) = (function.var(*a), function.var(*b));
-                    let message =
-                        format!("tiles '{}' and '{}' have the same declared slot and are needed at once", a.name, b.name);
+                    let message = format!(
+                        "tiles '{}' and '{}' have the same declared slot and are needed at once",
+                        a.name, b.name
+                    );
                     problems.push(
                         Problem::new("PTO-0660", b.span, message)
                             .note(a.span, format!("'{}' is defined here and read later", a.name))

@@ -145,7 +145,10 @@ fn mark(call: &Call) -> Option<&str> {
 
 /// `group:stage;group:stage`; what is not like that is left out.
 fn parse(text: &str) -> Vec<(i64, i64)> {
-    text.split(';').filter_map(|pair| pair.split_once(':')).filter_map(|(g, s)| Some((g.parse().ok()?, s.parse().ok()?))).collect()
+    text.split(';')
+        .filter_map(|pair| pair.split_once(':'))
+        .filter_map(|(g, s)| Some((g.parse().ok()?, s.parse().ok()?)))
+        .collect()
 }
 
 /// Takes the marks off a call.

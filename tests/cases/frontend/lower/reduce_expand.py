@@ -1,0 +1,40 @@
+# Rows and columns: reduced, broadcast, both.
+# pypto.program: ReduceExpand
+import pypto.language as pl
+
+@pl.program
+class ReduceExpand:
+    @pl.function(type=pl.FunctionType.AIV)
+    def kernel(self, x: pl.Tensor[[256, 256], pl.FP32], y: pl.Out[pl.Tensor[[256, 256], pl.FP32]]):
+        a: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.load(x, [0, 0], [32, 64], [32, 64], target_memory=pl.Mem.Vec)
+        tmp: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.create([32, 64], dtype=pl.FP32, target_memory=pl.Mem.Vec)
+        row_sum: pl.Tile[[32, 1], pl.FP32, pl.Mem.Vec] = pl.tile.row_sum(a, tmp)
+        row_max: pl.Tile[[32, 1], pl.FP32, pl.Mem.Vec] = pl.tile.row_max(a, tmp)
+        row_min: pl.Tile[[32, 1], pl.FP32, pl.Mem.Vec] = pl.tile.row_min(a, tmp)
+        row_prod: pl.Tile[[32, 1], pl.FP32, pl.Mem.Vec] = pl.tile.row_prod(a, tmp)
+        row_argmax: pl.Tile[[32, 1], pl.INT32, pl.Mem.Vec] = pl.tile.row_argmax(a, tmp)
+        row_argmin: pl.Tile[[32, 1], pl.INT32, pl.Mem.Vec] = pl.tile.row_argmin(a, tmp)
+        col_max: pl.Tile[[1, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_max(a)
+        col_min: pl.Tile[[1, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_min(a)
+        col_prod: pl.Tile[[1, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_prod(a)
+        col_sum: pl.Tile[[1, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_sum(a)
+        col_sum_pairs: pl.Tile[[1, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_sum(a, tmp)
+        col_argmax: pl.Tile[[1, 64], pl.INT32, pl.Mem.Vec] = pl.tile.col_argmax(a, tmp)
+        col_argmin: pl.Tile[[1, 64], pl.INT32, pl.Mem.Vec] = pl.tile.col_argmin(a, tmp)
+        t16: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.row_expand(a, row_sum)
+        t17: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_expand(t16, col_sum)
+        t18: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.row_expand_add(t17, row_max)
+        t19: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.row_expand_sub(t18, row_max)
+        t20: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.row_expand_mul(t19, row_max)
+        t21: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.row_expand_div(t20, row_max)
+        t22: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.row_expand_max(t21, row_max)
+        t23: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.row_expand_min(t22, row_max)
+        t24: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.row_expand_expdif(t23, row_max)
+        t25: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_expand_add(t24, col_max)
+        t26: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_expand_sub(t25, col_max)
+        t27: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_expand_mul(t26, col_max)
+        t28: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_expand_div(t27, col_max)
+        t29: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_expand_max(t28, col_max)
+        t30: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_expand_min(t29, col_max)
+        t31: pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec] = pl.tile.col_expand_expdif(t30, col_max)
+        r32: pl.Tensor[[256, 256], pl.FP32] = pl.tile.store(t31, [0, 0], y)
