@@ -153,7 +153,10 @@ fn every_tile_operation_is_lowered_by_some_case() {
     let cases: String = case_files(&cases("frontend/lower")).into_iter().map(|c| c.text).collect();
     let names = table.split('"').filter(|part| part.starts_with("tile.") && !part.contains(' '));
     let keywords = ["and", "or", "not"];
+    // No C++ form yet (messages: gather_compare.py).
+    let without = ["tile.gather_compare"];
     let missing: Vec<&str> = names
+        .filter(|name| !without.contains(name))
         .filter(|name| {
             let last = name.trim_start_matches("tile.");
             let spelled = if keywords.contains(&last) { format!("{name}_(") } else { format!("{name}(") };

@@ -256,7 +256,7 @@ pub static OPS: &[FrontOp] = &[
     own("tile.subc", "tsubc"),
     own("tile.subs", "tsubs"),
     own("tile.subsc", "tsubsc"),
-    in_place("tile.tget_scale_addr", "tget_scale_addr"),
+    FrontOp { operands: "_ src", ..in_place("tile.tget_scale_addr", "tget_scale_addr") },
     special("tile.tpop_from_aic", Memory::Popped),
     special("tile.tpop_from_aiv", Memory::Popped),
     special("tile.tpush_to_aic", Memory::None),

@@ -224,7 +224,7 @@ import pypto.language as pl
 class Ring:
     @pl.function(type=pl.FunctionType.AIC)
     def kernel_aic(self, a: pl.Tensor[[64, 64], pl.BF16]):
-        ring: pl.Scalar[pl.INT32] = pl.system.reserve_buffer(name='kernel_aic_v2c_slot_buffer', size=524288, base=-1)
+        ring: pl.Scalar[pl.INT32] = pl.system.reserve_buffer(name='kernel_v2c_slot_buffer', size=524288, base=-1)
         t: pl.Tile[[64, 64], pl.BF16, pl.Mem.Mat] = pl.tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=pl.Mem.Mat)
 
 # ---- hand_made_buffer_is_no_ring: a buffer of the author's own is not blamed on a queue
