@@ -6,3 +6,23 @@
 pub mod layout;
 pub mod lifetimes;
 pub mod reuse;
+
+/// How tiles may share bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Planner {
+    /// Every tile or allocation has bytes of its own.
+    Sequential,
+    /// What is never needed at once may share bytes.
+    #[default]
+    Reuse,
+}
+
+/// In which order addresses are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// By number: the order of definition, or the id that an older program states.
+    #[default]
+    Id,
+    /// By name, as plain text (today's PyPTO).
+    Name,
+}

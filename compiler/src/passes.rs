@@ -21,7 +21,7 @@ pub mod resolve_views;
 pub mod verify_target;
 
 pub use allocate_memory_addr::{
-    AllocationOptions, DefaultPolicy, MemoryAllocatorPolicy, Planner, TargetPolicy, TileRef,
+    AllocationOptions, DefaultPolicy, MemoryAllocatorPolicy, TargetPolicy, TileRef,
 };
 
 /// One row per pass without options: argument, what it does, and the function behind it.

@@ -1,8 +1,8 @@
 //! The order of the passes, as data, and running them one by one.
 
 use crate::{
-    frontend::memory::Order,
-    passes::{self, AllocationOptions, Planner},
+    memory::{Order, Planner},
+    passes::{self, AllocationOptions},
     target::DeviceSource,
 };
 use melior::{

@@ -3,9 +3,8 @@
 mod front_end;
 
 use crate::{
-    frontend::memory::Order,
     ir,
-    passes::Planner,
+    memory::{Order, Planner},
     pipeline::{self, Settings},
     placement,
     target::{DEFAULT_TARGET, TARGET_ATTRIBUTE, module_target},

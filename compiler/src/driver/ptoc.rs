@@ -1,9 +1,8 @@
 //! `ptoc`: the native command line.
 
 use crate::{
-    frontend::memory::Order,
     driver::{EXIT_DIAGNOSTICS, EXIT_INTERNAL, EXIT_USAGE, output, render::render},
-    passes::Planner,
+    memory::{Order, Planner},
     pipeline,
     session::{CompileOptions, Emit, Level, Outcome, compile},
 };

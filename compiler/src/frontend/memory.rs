@@ -30,25 +30,7 @@ mod walk;
 use super::ast::{Function, FunctionKind, MemorySpace, Notation, Problem, Program};
 use stage::Stage;
 
-/// Who decides which tiles share bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Planner {
-    /// Each allocation has bytes of its own.
-    #[default]
-    Sequential,
-    /// Allocations that are never needed at once share bytes.
-    Reuse,
-}
-
-/// In which order allocations get addresses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// By number: the id in the older notation, the order of the statements in today's.
-    #[default]
-    Id,
-    /// By name, as plain text.
-    Name,
-}
+pub use crate::memory::{Order, Planner};
 
 /// What a space has for our placement.
 #[derive(Clone, Debug)]
@@ -130,16 +112,17 @@ fn place_function(function: &mut Function, options: &Options) -> Result<(), Vec<
         protect::run(function, &options.target)?;
         init_memref::run(function, &options.target)?;
     }
-    share(function, options.planner, &options.target)?;
-    allocate::run(function, options)
+    let chosen = share(function, options.planner, &options.target)?;
+    allocate::run(function, options, &chosen)
 }
 
-/// Decides which tiles of a function that has memory have the same bytes.
+/// Decides which tiles of a function that has memory have the same bytes; returns the addresses that are settled with
+/// that.
 ///
 /// # Errors
 ///
 /// Values that cannot be where they are expected.
-pub fn share(function: &mut Function, planner: Planner, target: &Target) -> Result<(), Vec<Problem>> {
+pub fn share(function: &mut Function, planner: Planner, target: &Target) -> Result<reuse::Chosen, Vec<Problem>> {
     let before = refs::used(function);
     materialize_aliases::run(function);
     match planner {
@@ -147,12 +130,13 @@ pub fn share(function: &mut Function, planner: Planner, target: &Target) -> Resu
             fixup::run(function)?;
             // What was unused when it came in stays as it came.
             refs::remove_unused(function, |key| before.contains(key));
+            Ok(reuse::Chosen::new())
         }
         Planner::Reuse => {
-            reuse::run(function, target)?;
+            let chosen = reuse::run(function, target)?;
             fixup::run(function)?;
             refs::remove_unused(function, |_| true);
+            Ok(chosen)
         }
     }
-    Ok(())
 }

@@ -1,5 +1,7 @@
 //! Addresses of slots in one memory space, one after another.
 //!
+//! Where slots do not fit one after another, `first_fit` lets those share bytes that may, each at the lowest address.
+//!
 //! Reserved ranges come first: those without a base are put behind all before them, in the order given; those with one
 //! stay there. Slots follow behind the end of the last reserved range, each at the first legal start behind the slot
 //! before it, around what is taken anyway. How much the space has is compared by the caller, who knows what to say.
@@ -68,11 +70,12 @@ pub struct ReservedRanges {
 /// Gives reserved ranges their bases. `taken` is in use by others; only ranges without a base make way for it.
 pub fn place_reserved(reserved: &[Reserved], taken: &[Range], align: Align) -> Result<ReservedRanges, Failure> {
     let mut done = ReservedRanges::default();
+    let taken = sorted(taken);
     for (index, reserve) in reserved.iter().enumerate() {
         let far = Failure::TooFar { index };
         let start = match reserve.base {
             Some(base) => base,
-            None => lowest_free(done.end, reserve.size, taken, align).ok_or(far)?,
+            None => lowest_free(done.end, reserve.size, &taken, align).ok_or(far)?,
         };
         let end = up(start.checked_add(reserve.size).ok_or(far)?, align).ok_or(far)?;
         let range = Range { start, end };
@@ -99,9 +102,10 @@ pub struct Slots {
 /// Puts slots of the given sizes one after another from `start` on, around `taken`.
 pub fn place_slots(sizes: &[u64], start: u64, taken: &[Range], align: Align) -> Result<Slots, Failure> {
     let mut slots = Slots { addresses: Vec::with_capacity(sizes.len()), end: start };
+    let taken = sorted(taken);
     for (index, &size) in sizes.iter().enumerate() {
         let far = Failure::TooFar { index };
-        let address = lowest_free(slots.end, size, taken, align).ok_or(far)?;
+        let address = lowest_free(slots.end, size, &taken, align).ok_or(far)?;
         slots.addresses.push(address);
         slots.end = up(address.checked_add(size).ok_or(far)?, align).ok_or(far)?;
     }
@@ -113,10 +117,51 @@ pub fn end_of(sizes: &[u64], start: u64, align: Align) -> u64 {
     place_slots(sizes, start, &[], align).map_or(u64::MAX, |slots| slots.end)
 }
 
-/// The lowest start from `from` on where `size` bytes meet nothing taken.
-fn lowest_free(from: u64, size: u64, taken: &[Range], align: Align) -> Option<u64> {
-    let mut sorted = taken.to_vec();
+/// What `first_fit` has to keep to.
+pub struct Fit<'a> {
+    /// Bytes of each slot.
+    pub sizes: &'a [u64],
+    /// Where slots begin.
+    pub start: u64,
+    /// The address that no slot may reach behind.
+    pub limit: u64,
+    /// The first legal start at or behind an address.
+    pub align: Align<'a>,
+    /// What is taken while a slot is in use.
+    pub taken: &'a dyn Fn(usize) -> Vec<Range>,
+    /// Whether two slots may not share bytes.
+    pub conflict: &'a dyn Fn(usize, usize) -> bool,
+}
+
+/// Puts the slots of `order`, in that order, each at the lowest address where it meets nothing it may not share bytes
+/// with. `None` when one does not fit. Addresses are by slot; slots outside `order` get 0.
+pub fn first_fit(fit: &Fit, order: &[usize]) -> Option<Vec<u64>> {
+    let mut addresses = vec![0; fit.sizes.len()];
+    let start = (fit.align)(fit.start.min(LAST));
+    for (done, &slot) in order.iter().enumerate() {
+        let size = *fit.sizes.get(slot)?;
+        let mut taken = (fit.taken)(slot);
+        taken.extend(order[..done].iter().filter(|&&other| (fit.conflict)(other, slot)).map(|&other| Range {
+            start: addresses[other],
+            end: addresses[other].saturating_add(fit.sizes[other]),
+        }));
+        let address = lowest_free(start, size, &sorted(&taken), fit.align)?;
+        if address.checked_add(size)? > fit.limit {
+            return None;
+        }
+        addresses[slot] = address;
+    }
+    Some(addresses)
+}
+
+fn sorted(ranges: &[Range]) -> Vec<Range> {
+    let mut sorted = ranges.to_vec();
     sorted.sort_unstable();
+    sorted
+}
+
+/// The lowest start from `from` on where `size` bytes meet nothing taken; `sorted` by start.
+fn lowest_free(from: u64, size: u64, sorted: &[Range], align: Align) -> Option<u64> {
     let mut address = from;
     for range in sorted {
         if range.meets(&Range { start: address, end: address.checked_add(size)? }) {
@@ -172,6 +217,17 @@ mod tests {
     fn slots_go_around_what_is_taken() {
         let slots = place_slots(&[64, 64], 0, &[Range { start: 64, end: 100 }], &align).expect("fits");
         assert_eq!(slots.addresses, vec![0, 128]);
+    }
+
+    #[test]
+    fn first_fit_uses_the_bytes_of_what_is_over() {
+        // 0 and 2 are never in use at once; 1 meets both.
+        let conflict = |a: usize, b: usize| a == 1 || b == 1;
+        let free = |_: usize| Vec::new();
+        let fit =
+            Fit { sizes: &[64, 32, 64], start: 0, limit: 96, align: &align, taken: &free, conflict: &conflict };
+        assert_eq!(first_fit(&fit, &[0, 1, 2]), Some(vec![0, 64, 0]));
+        assert_eq!(first_fit(&Fit { limit: 95, ..fit }, &[0, 1, 2]), None);
     }
 
     #[test]

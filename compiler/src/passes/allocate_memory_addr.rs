@@ -19,7 +19,10 @@ mod policy;
 
 pub use policy::{DefaultPolicy, MemoryAllocatorPolicy, TargetPolicy, TileRef};
 
-use crate::{frontend::memory::Order, ir};
+use crate::{
+    ir,
+    memory::{Order, Planner, layout::Range},
+};
 use collect::{Reserved, Root, Roots};
 use melior::ir::{
     OperationRef, Type, Value,
@@ -32,16 +35,6 @@ use std::sync::Arc;
 
 /// The attribute of a tile that this pass placed.
 pub const PLANNED: &str = "pto.planned";
-
-/// How tiles may share bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Planner {
-    /// Every tile has bytes of its own.
-    Sequential,
-    /// Tiles whose lifetimes do not meet may share bytes, where that is needed to fit.
-    #[default]
-    Reuse,
-}
 
 /// How to place.
 #[derive(Clone, Default)]
@@ -119,12 +112,14 @@ fn place_space(
         return true;
     }
     let Some(memory) = device.memory(space) else { return true };
-    let mut obstacles: Vec<(u64, u64)> =
-        reserved.iter().filter(|r| r.space == space).filter_map(|r| Some((r.base?, r.base? + r.size))).collect();
-    let pinned: Vec<(u64, u64)> =
-        roots.list.iter().filter(|r| r.space == space).filter_map(|r| Some((r.addr?, r.addr? + r.size))).collect();
+    let mut obstacles = fixed_ranges(space, reserved);
+    let pinned: Vec<Range> =
+        roots.list.iter().filter(|r| r.space == space).filter_map(|r| Some(range(r.addr?, r.size))).collect();
     obstacles.extend(&pinned);
-    let reserved_end = layout::place_reserved(space, policy, reserved, &mut obstacles);
+    let Some(reserved_end) = layout::place_reserved(space, policy, reserved, &mut obstacles) else {
+        overflow::report(space, device, planner, roots, reserved);
+        return false;
+    };
     let order = order_of(policy, &open, roots);
     let request =
         layout::Request { space, policy, limit: memory.placeable(), start: reserved_end, obstacles: &obstacles };
@@ -144,6 +139,15 @@ fn place_space(
             false
         }
     }
+}
+
+fn range(start: u64, size: u64) -> Range {
+    Range { start, end: start.saturating_add(size) }
+}
+
+/// Reserved buffers that have their bases.
+fn fixed_ranges(space: Space, reserved: &[Reserved]) -> Vec<Range> {
+    reserved.iter().filter(|r| r.space == space).filter_map(|r| Some(range(r.base?, r.size))).collect()
 }
 
 /// The order in which the policy wants the tiles.
@@ -166,14 +170,13 @@ fn order_of(policy: &dyn MemoryAllocatorPolicy, open: &[usize], roots: &Roots) -
 fn share(
     request: &layout::Request,
     space: Space,
-    pinned: &[(u64, u64)],
+    pinned: &[Range],
     reserved: &[Reserved],
     order: &[usize],
     roots: &mut Roots,
 ) -> Option<Vec<(usize, u64)>> {
     roots.find_lifetimes();
-    let fixed: Vec<(u64, u64)> =
-        reserved.iter().filter(|r| r.space == space).filter_map(|r| Some((r.base?, r.base? + r.size))).collect();
+    let fixed = fixed_ranges(space, reserved);
     let pinned = lifetimes::pinned_regions(pinned, space, roots);
     let request = layout::Request { obstacles: &fixed, ..*request };
     let mut by_size = order.to_vec();

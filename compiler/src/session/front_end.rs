@@ -8,7 +8,6 @@ use crate::{
         ops::{Memory, op_by_name},
         parse, print,
     },
-    passes::Planner,
 };
 use melior::{
     Context,
@@ -106,10 +105,7 @@ impl<'c> FrontEnd<'_, 'c> {
         };
         let a3 = device.legality == Legality::A3;
         let options = memory::Options {
-            planner: match self.options.planner {
-                Planner::Sequential => memory::Planner::Sequential,
-                Planner::Reuse => memory::Planner::Reuse,
-            },
+            planner: self.options.planner,
             order: self.options.order,
             target: memory::Target {
                 limit: &limit,

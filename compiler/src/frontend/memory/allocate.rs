@@ -10,6 +10,7 @@ use super::{
     Options, Order,
     refs::{self, Key},
     reserved::{self, Resolved},
+    reuse::Chosen,
 };
 use crate::{
     frontend::ast::{BinaryOp, DataType, Expr, ExprKind, Function, MemRef, MemorySpace, Problem, Span, Type, VarId},
@@ -35,11 +36,14 @@ pub struct Slot {
 /// Slots of each space, in the order of placement.
 type Spaces = BTreeMap<MemorySpace, Vec<Slot>>;
 
-/// Places everything that has no address.
-pub fn run(function: &mut Function, options: &Options) -> Result<(), Vec<Problem>> {
-    let spaces = slots(function, options.order)?;
+/// Places everything that has no address. `chosen`: addresses that are settled already.
+pub fn run(function: &mut Function, options: &Options, chosen: &Chosen) -> Result<(), Vec<Problem>> {
+    let mut spaces = slots(function, options.order)?;
+    for slot in spaces.values_mut().flatten() {
+        slot.fixed = slot.fixed.or_else(|| chosen.get(&slot.key).copied());
+    }
     let resolved = reserved::resolve(function, &options.target, &[])?;
-    let mut addresses = BTreeMap::new();
+    let mut addresses = chosen.clone();
     let mut problems = Vec::new();
     for (&space, slots) in &spaces {
         match place_space(function, space, slots, &resolved, options) {

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     frontend::ast::{Function, MemorySpace, Problem, StmtKind, VarId},
     memory::{
-        layout,
+        layout::{self, Fit},
         lifetimes::{Lifetime, Lifetimes},
         reuse::{Buffer, pack},
     },
@@ -44,13 +44,17 @@ pub struct Group {
     pub alone: bool,
 }
 
-/// Packs a function's allocations.
+/// Addresses of allocations of a space in which sharing whole places is not enough.
+pub type Chosen = BTreeMap<Key, u64>;
+
+/// Packs a function's allocations. Where their places do not fit, they keep bytes of their own size instead and get
+/// addresses at which those overlap that may.
 ///
 /// # Errors
 ///
 /// Declared slots that two live tiles have at once, and reservations that cannot be kept.
-pub fn run(function: &mut Function, target: &Target) -> Result<(), Vec<Problem>> {
-    let Some(body) = function.body.take() else { return Ok(()) };
+pub fn run(function: &mut Function, target: &Target) -> Result<Chosen, Vec<Problem>> {
+    let Some(body) = function.body.take() else { return Ok(Chosen::new()) };
     let lifetimes = timeline::of(function, &body);
     function.body = Some(body);
     let groups = groups(function, &lifetimes);
@@ -65,16 +69,22 @@ pub fn run(function: &mut Function, target: &Target) -> Result<(), Vec<Problem>>
         spaces.entry(group.space).or_default().push(index);
     }
     let mut homes: Vec<(usize, usize)> = Vec::new();
+    let mut chosen = Chosen::new();
     for (space, members) in spaces {
         let here = Space { function, groups: &groups, members: &members, lifetimes: &lifetimes, hazards: &hazards };
         let places = here.pack(space, target, reserved.end_in(space));
+        if let Some(addresses) = here.overlap(space, target, reserved.end_in(space), &places) {
+            let keys = members.iter().map(|&m| groups[m].key.clone());
+            chosen.extend(keys.zip(addresses));
+            continue;
+        }
         for place in places {
             homes.extend(place.iter().skip(1).map(|&m| (members[m], members[place[0]])));
         }
     }
     apply(function, &groups, &homes);
     strip_stages(function);
-    Ok(())
+    Ok(chosen)
 }
 
 /// Groups in the order of their first definitions.
@@ -145,6 +155,31 @@ impl Space<'_> {
         }
         stages.only_loads(space);
         once(&stages)
+    }
+
+    /// Addresses by members, when the places do not fit and overlapping ones do. A place of the author's is not ours
+    /// to move.
+    fn overlap(&self, space: MemorySpace, target: &Target, reserved: u64, places: &[Vec<usize>]) -> Option<Vec<u64>> {
+        let limit = (target.limit)(space)?.bytes;
+        let align = |address| (target.align)(address, space);
+        let group = |m: usize| &self.groups[self.members[m]];
+        let whole: Vec<u64> = places.iter().filter_map(|p| p.first()).map(|&m| group(m).size).collect();
+        if layout::end_of(&whole, reserved, &align) <= limit || self.members.iter().any(|&m| self.groups[m].alone) {
+            return None;
+        }
+        let sizes: Vec<u64> = (0..self.members.len()).map(|m| group(m).size).collect();
+        let fit = Fit {
+            sizes: &sizes,
+            start: reserved,
+            limit,
+            align: &align,
+            taken: &|_| Vec::new(),
+            conflict: &|a, b| !self.may_share(group(a), group(b)),
+        };
+        let in_order: Vec<usize> = (0..sizes.len()).collect();
+        let mut by_size = in_order.clone();
+        by_size.sort_by_key(|&m| std::cmp::Reverse(sizes[m]));
+        layout::first_fit(&fit, &by_size).or_else(|| layout::first_fit(&fit, &in_order))
     }
 
     fn buffer(&self, group: &Group) -> Buffer {

@@ -1,10 +1,11 @@
-//! Choosing addresses: one after another, or first fit among what is alive at the same time.
+//! The tiles of a function and the rules of `crate::memory::layout`.
 
 use super::{
     collect::{Reserved, Root, Roots},
     lifetimes::{Lifetime, Region},
     policy::MemoryAllocatorPolicy,
 };
+use crate::memory::layout::{self, Fit, Range};
 use pto_dialect::Space;
 
 /// What a placement must keep to.
@@ -17,82 +18,52 @@ pub struct Request<'a> {
     /// Where tiles start: behind the AUTO reserved buffers.
     pub start: u64,
     /// Byte ranges that are taken for the whole function.
-    pub obstacles: &'a [(u64, u64)],
+    pub obstacles: &'a [Range],
 }
 
-/// Gives AUTO buffers of a space their bases, lowest first; they become obstacles. Returns where the last one ends.
+/// Gives AUTO buffers of a space their bases, lowest first, around `obstacles`, to which they are added. Returns where
+/// the last one ends; `None` when addresses do not reach that far.
 pub fn place_reserved(
     space: Space,
     policy: &dyn MemoryAllocatorPolicy,
     reserved: &mut [Reserved],
-    obstacles: &mut Vec<(u64, u64)>,
-) -> u64 {
-    let mut end = 0;
-    for buffer in reserved.iter_mut().filter(|r| r.space == space && r.base.is_none()) {
-        let base = lowest_free(policy, space, 0, buffer.size, obstacles);
-        buffer.base = Some(base);
-        obstacles.push((base, base + buffer.size));
-        end = end.max(base + buffer.size);
+    obstacles: &mut Vec<Range>,
+) -> Option<u64> {
+    let open: Vec<&mut Reserved> = reserved.iter_mut().filter(|r| r.space == space && r.base.is_none()).collect();
+    let wanted: Vec<_> = open.iter().map(|r| layout::Reserved { size: r.size, base: None }).collect();
+    let done = layout::place_reserved(&wanted, obstacles, &|address| policy.align_address(address, space)).ok()?;
+    for (buffer, range) in open.into_iter().zip(&done.ranges) {
+        buffer.base = Some(range.start);
     }
-    end
+    obstacles.extend(&done.ranges);
+    Some(done.end)
 }
 
-/// The lowest legal start from `from` on where `size` bytes meet no obstacle.
-fn lowest_free(
-    policy: &dyn MemoryAllocatorPolicy,
-    space: Space,
-    from: u64,
-    size: u64,
-    obstacles: &[(u64, u64)],
-) -> u64 {
-    let mut sorted = obstacles.to_vec();
-    sorted.sort_unstable();
-    let mut address = policy.align_address(from, space);
-    for (start, end) in sorted {
-        if start < address.saturating_add(size) && address < end {
-            address = policy.align_address(end, space);
-        }
-    }
-    address
-}
-
-/// Every tile behind the one before it. `None` when they do not fit.
+/// Each tile behind the one before it; `None` when they do not fit.
 pub fn sequential(request: &Request, order: &[usize], roots: &[Root]) -> Option<Vec<(usize, u64)>> {
-    let mut cursor = request.start;
-    let mut placed = Vec::with_capacity(order.len());
-    for &index in order {
-        let size = roots[index].size;
-        let address = lowest_free(request.policy, request.space, cursor, size, request.obstacles);
-        cursor = address.checked_add(size)?;
-        if cursor > request.limit {
-            return None;
-        }
-        placed.push((index, address));
-    }
-    Some(placed)
+    let sizes: Vec<u64> = order.iter().map(|&index| roots[index].size).collect();
+    let align = |address| request.policy.align_address(address, request.space);
+    let slots = layout::place_slots(&sizes, request.start, request.obstacles, &align).ok()?;
+    let fits = |(address, size): (&u64, &u64)| address.checked_add(*size).is_some_and(|end| end <= request.limit);
+    slots.addresses.iter().zip(&sizes).all(fits).then(|| order.iter().copied().zip(slots.addresses.clone()).collect())
 }
 
 /// Each tile at the lowest address where it meets nothing that is alive at the same time.
 pub fn first_fit(request: &Request, order: &[usize], pinned: &[Region], roots: &Roots) -> Option<Vec<(usize, u64)>> {
-    let mut placed: Vec<(usize, u64)> = Vec::with_capacity(order.len());
-    for &index in order {
-        let tile = &roots.list[index];
-        let mut taken = request.obstacles.to_vec();
-        taken.extend(pinned.iter().filter(|r| r.lifetime.meets(&tile.lifetime)).map(|r| r.range));
-        taken.extend(
-            placed
-                .iter()
-                .filter(|(other, _)| conflicts(&roots.list[*other], tile))
-                .map(|&(other, a)| (a, a + roots.list[other].size)),
-        );
-        let from = request.start.min(request.limit);
-        let address = lowest_free(request.policy, request.space, from, tile.size, &taken);
-        if address.checked_add(tile.size)? > request.limit {
-            return None;
-        }
-        placed.push((index, address));
-    }
-    Some(placed)
+    let sizes: Vec<u64> = roots.list.iter().map(|root| root.size).collect();
+    let fit = Fit {
+        sizes: &sizes,
+        start: request.start,
+        limit: request.limit,
+        align: &|address| request.policy.align_address(address, request.space),
+        taken: &|index| {
+            let alive = pinned.iter().filter(|r| r.lifetime.meets(&roots.list[index].lifetime)).map(|r| r.range);
+            request.obstacles.iter().copied().chain(alive).collect()
+        },
+        conflict: &|a, b| conflicts(&roots.list[a], &roots.list[b]),
+    };
+    let addresses = layout::first_fit(&fit, order)?;
+    Some(order.iter().map(|&index| (index, addresses[index])).collect())
 }
 
 /// Whether two tiles may not share bytes. Tiles that only meet at one operation may, where it works in place.

@@ -1,12 +1,16 @@
 //! From when to when each tile's bytes matter, over structured control flow.
 //!
-//! Operations are numbered in source order. A tile lives from the first to the last operation that may touch it,
+//! The rules of loops are those of `crate::memory::lifetimes`; here is what the operations of a module do to tiles, which
+//! are memory that several operations write, not values. Operations are numbered in source order. A tile lives from the first to the last operation that may touch it,
 //! through any name: windows, casts, loop-carried values, results of branches and loops. What is defined outside a
 //! loop and touched inside, or carried from trip to trip, lives through the whole loop. Memory that the author pinned
 //! is described by byte ranges instead of names, because other names may stand for the same bytes.
 
 use super::collect::{Root, Roots};
-use crate::ir;
+use crate::{
+    ir,
+    memory::{layout::Range, lifetimes::Timeline},
+};
 use melior::ir::{BlockLike, OperationRef, Value, operation::OperationLike};
 use pto_dialect::{Op, Role, Space, Tile, op_key, op_name, value_key};
 use std::collections::{BTreeSet, HashMap};
@@ -42,7 +46,7 @@ impl Lifetime {
 
 /// Bytes that pinned tiles share, and when they are in use.
 pub struct Region {
-    pub range: (u64, u64),
+    pub range: Range,
     pub lifetime: Lifetime,
 }
 
@@ -50,6 +54,12 @@ pub struct Region {
 struct Loop {
     first: usize,
     last: usize,
+}
+
+impl Loop {
+    fn holds(&self, at: usize) -> bool {
+        self.first <= at && at <= self.last
+    }
 }
 
 /// Which roots a tile value may stand for.
@@ -62,28 +72,70 @@ pub fn find(function: OperationRef, roots: &mut [Root]) {
     let loops = loops(&ops, &position);
     let sets = root_sets(&ops, roots);
     let defined: Vec<usize> = roots.iter().map(|r| position[&op_key(r.op.raw)]).collect();
-    for (index, root) in roots.iter_mut().enumerate() {
-        root.lifetime.key = index;
-    }
+    let held = held_by_loops(&ops, &loops, &sets, &defined);
+    let ends: HashMap<usize, usize> = loops.iter().map(|l| (l.first, l.last)).collect();
+    let mut time = Timeline::new(roots.len());
+    let mut open: Vec<usize> = Vec::new();
     for (at, &op) in ops.iter().enumerate() {
-        for value in op.operands() {
-            for &root in sets.get(&value_key(value)).into_iter().flatten() {
-                roots[root].lifetime.touch(at);
-                // Outermost loop that the definition stands outside of.
-                let around = loops
-                    .iter()
-                    .find(|l| l.first <= at && at <= l.last && !(l.first <= defined[root] && defined[root] <= l.last));
-                if let Some(around) = around {
-                    roots[root].lifetime.touch(around.first);
-                    roots[root].lifetime.touch(around.last);
-                }
-            }
+        while open.last().is_some_and(|&last| last < at) {
+            open.pop();
+            time.end_loop();
+        }
+        for &root in touched(op, &sets).iter().chain(held.get(&at).into_iter().flatten()) {
+            time.define(root);
+            time.read(root);
+        }
+        time.step();
+        if let Some(&last) = ends.get(&at) {
+            open.push(last);
+            time.begin_loop();
         }
     }
-    carry(&ops, &position, &loops, &sets, roots);
+    for _ in open {
+        time.end_loop();
+    }
+    let found = time.finish();
+    for (index, root) in roots.iter_mut().enumerate() {
+        root.lifetime.key = index;
+        if let Some(lifetime) = found.of(index) {
+            root.lifetime.touch(lifetime.start as usize);
+            root.lifetime.touch(lifetime.end as usize);
+        }
+    }
     for (at, &op) in ops.iter().enumerate() {
         allow_in_place(at, op, &sets, roots);
     }
+}
+
+/// The roots that an operation's operands may stand for.
+fn touched(op: OperationRef, sets: &RootSets) -> BTreeSet<usize> {
+    op.operands().filter_map(|value| sets.get(&value_key(value))).flatten().copied().collect()
+}
+
+/// By the position of a loop: the roots whose bytes it holds from its beginning. What is defined outside a loop and
+/// touched inside is there from the outermost such loop on, and so is what a loop carries from trip to trip.
+fn held_by_loops(
+    ops: &[OperationRef],
+    loops: &[Loop],
+    sets: &RootSets,
+    defined: &[usize],
+) -> HashMap<usize, BTreeSet<usize>> {
+    let mut held: HashMap<usize, BTreeSet<usize>> = HashMap::new();
+    for (at, &op) in ops.iter().enumerate() {
+        for root in touched(op, sets) {
+            let around = |l: &&Loop| l.holds(at) && !l.holds(defined[root]);
+            if let Some(outermost) = loops.iter().find(around) {
+                held.entry(outermost.first).or_default().insert(root);
+            }
+        }
+    }
+    for own in loops {
+        for block in ir::blocks(ops[own.first]) {
+            let carried = block.terminator().map(|last| touched(last, sets)).unwrap_or_default();
+            held.entry(own.first).or_default().extend(carried);
+        }
+    }
+    held
 }
 
 /// Outer loops before inner ones.
@@ -96,25 +148,6 @@ fn loops(ops: &[OperationRef], position: &HashMap<usize, usize>) -> Vec<Loop> {
             Loop { first, last: first + ir::walk(op).len() }
         })
         .collect()
-}
-
-/// Values that a loop carries stay alive through all of it.
-fn carry(ops: &[OperationRef], position: &HashMap<usize, usize>, loops: &[Loop], sets: &RootSets, roots: &mut [Root]) {
-    for &op in ops {
-        if !matches!(op_name(op), "scf.for" | "scf.while") {
-            continue;
-        }
-        let Some(own) = loops.iter().find(|l| l.first == position[&op_key(op)]) else { continue };
-        for block in ir::blocks(op) {
-            let Some(last) = block.terminator() else { continue };
-            for value in last.operands() {
-                for &root in sets.get(&value_key(value)).into_iter().flatten() {
-                    roots[root].lifetime.touch(own.first);
-                    roots[root].lifetime.touch(own.last);
-                }
-            }
-        }
-    }
 }
 
 /// Goes round until nothing changes: carried values make the sets depend on one another.
@@ -208,13 +241,13 @@ fn single(sets: &RootSets, value: Value) -> Option<usize> {
 
 /// Pinned ranges that touch one another are one region; it is in use from the first access to the last, through
 /// every loop that any access stands in.
-pub fn pinned_regions(pinned: &[(u64, u64)], space: Space, roots: &Roots) -> Vec<Region> {
+pub fn pinned_regions(pinned: &[Range], space: Space, roots: &Roots) -> Vec<Region> {
     let mut sorted = pinned.to_vec();
     sorted.sort_unstable();
     let mut regions: Vec<Region> = Vec::new();
     for range in sorted {
         match regions.last_mut() {
-            Some(last) if range.0 < last.range.1 => last.range.1 = last.range.1.max(range.1),
+            Some(last) if range.start < last.range.end => last.range.end = last.range.end.max(range.end),
             _ => regions.push(Region { range, lifetime: Lifetime::default() }),
         }
     }
@@ -223,7 +256,7 @@ pub fn pinned_regions(pinned: &[(u64, u64)], space: Space, roots: &Roots) -> Vec
     let loops = loops(&ops, &position);
     for root in roots.list.iter().filter(|r| r.space == space) {
         let Some(address) = root.addr else { continue };
-        let Some(region) = regions.iter_mut().find(|r| r.range.0 <= address && address < r.range.1) else { continue };
+        let Some(region) = regions.iter_mut().find(|r| r.range.start <= address && address < r.range.end) else { continue };
         for at in [root.lifetime.start, root.lifetime.end] {
             if root.lifetime.start > root.lifetime.end {
                 continue;
