@@ -7,6 +7,7 @@ mod of_module;
 pub use of_module::of_module;
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// As text, one field a line.
 pub fn to_json(functions: &[FunctionPlacement]) -> String {
@@ -28,6 +29,9 @@ pub struct FunctionPlacement {
     pub allocs: Vec<AllocPlacement>,
     /// Its tiles in the order of the text.
     pub tiles: Vec<TilePlacement>,
+    /// By space, the most bytes that tiles need at once: what no placement can do without. Front-end programs only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub needed: BTreeMap<String, u64>,
 }
 
 /// Bytes that are kept free.

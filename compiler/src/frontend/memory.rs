@@ -18,6 +18,8 @@ mod operands;
 mod paths;
 pub mod placement;
 mod protect;
+#[cfg(test)]
+mod random_tests;
 mod refs;
 mod reserved;
 pub mod reuse;

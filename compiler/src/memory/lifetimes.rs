@@ -231,6 +231,23 @@ impl Lifetimes {
         related
     }
 
+    /// The most bytes that are needed at once: no placement can do with less. Values of a group stand at one place, which
+    /// counts with the largest of them that is needed; each comes with its bytes.
+    pub fn most_needed(&self, groups: &[Vec<(usize, u64)>]) -> u64 {
+        let ticks = groups.iter().flatten().filter_map(|&(value, _)| self.of(value)).map(|l| l.start);
+        let ticks: BTreeSet<Tick> = ticks.collect();
+        let needed = |value: usize, at: Tick| {
+            self.of(value).is_some_and(|l| l.start <= at && (at < l.end || at == l.start))
+        };
+        let at = |tick: Tick| -> u64 {
+            let place = |group: &Vec<(usize, u64)>| {
+                group.iter().filter(|(value, _)| needed(*value, tick)).map(|(_, size)| *size).max().unwrap_or(0)
+            };
+            groups.iter().map(place).fold(0, u64::saturating_add)
+        };
+        ticks.into_iter().map(at).max().unwrap_or(0)
+    }
+
     /// From the first definition to the last read of a group.
     pub fn hull(&self, values: &[usize]) -> Option<Lifetime> {
         values.iter().filter_map(|&v| self.of(v)).reduce(|a, b| a.hull(&b))
@@ -285,6 +302,24 @@ mod tests {
         let found = time.finish();
         assert_eq!(found.of(0), Some(Lifetime { start: 0, end: 2 }));
         assert!(found.may_share(&[0], &[1]));
+    }
+
+    #[test]
+    fn what_is_read_last_where_another_begins_is_not_needed_with_it() {
+        let mut time = Timeline::new(3);
+        time.define(0);
+        time.step();
+        time.define(1);
+        time.step();
+        time.read(0);
+        time.read(1);
+        time.define(2);
+        time.step();
+        time.read(2);
+        let found = time.finish();
+        assert_eq!(found.most_needed(&[vec![(0, 64)], vec![(1, 32)], vec![(2, 128)]]), 128);
+        assert_eq!(found.most_needed(&[vec![(0, 64)], vec![(1, 100)]]), 164);
+        assert_eq!(found.most_needed(&[vec![(0, 64), (2, 32)], vec![(1, 16)]]), 80);
     }
 
     #[test]

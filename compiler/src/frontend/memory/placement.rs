@@ -3,10 +3,10 @@
 //! A declared slot that is chosen at run time has its address as text. A window at an offset that is known only at run
 //! time has the address of its allocation, and the rest as `offset`.
 
-use super::{has_memory, refs, walk};
+use super::{has_memory, refs, reuse::timeline, sizes, walk};
 use crate::{
     frontend::ast::{
-        BinaryOp, Block, Expr, ExprKind, Function, MemRef, MemorySpace, Program, Stmt, StmtKind, TileType, VarId,
+        BinaryOp, Block, Expr, ExprKind, Function, MemRef, MemorySpace, Program, Span, Stmt, StmtKind, TileType, VarId,
     },
     placement::{Address, AllocPlacement, FunctionPlacement, ReservePlacement, TilePlacement},
 };
@@ -45,7 +45,29 @@ fn of_function(function: &Function) -> FunctionPlacement {
         reserve,
         allocs: listed.collect(),
         tiles,
+        needed: needed(function),
     }
+}
+
+/// By space, the most bytes that tiles need at once. Tiles of an allocation share its bytes.
+fn needed(function: &Function) -> BTreeMap<String, u64> {
+    let Some(body) = &function.body else { return BTreeMap::new() };
+    let lifetimes = timeline::of(function, body);
+    let sizes = refs::alloc_sizes(function);
+    let mut groups: BTreeMap<MemorySpace, BTreeMap<refs::Key, Vec<(usize, u64)>>> = BTreeMap::new();
+    for &value in &lifetimes.order {
+        let var = VarId(u32::try_from(value).unwrap_or(u32::MAX));
+        let Some((tile, memref)) = refs::tile(function, var) else { continue };
+        let (Some(space), Some(key)) = (tile.space, refs::key(memref)) else { continue };
+        let own = sizes::of_tile(tile, space, 1, "", Span::default()).unwrap_or(u64::MAX);
+        // After sharing, a type names the bytes of the place; a tile needs no more than its own.
+        let size = own.min(refs::size(memref, &sizes));
+        groups.entry(space).or_default().entry(key).or_default().push((value, size));
+    }
+    let most = |groups: BTreeMap<refs::Key, Vec<(usize, u64)>>| {
+        lifetimes.most_needed(&groups.into_values().collect::<Vec<_>>())
+    };
+    groups.into_iter().map(|(space, groups)| (space.to_string(), most(groups))).collect()
 }
 
 fn of_reserve(stmt: &Stmt) -> Option<ReservePlacement> {

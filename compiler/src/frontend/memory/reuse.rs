@@ -9,7 +9,7 @@
 mod declared;
 mod hazards;
 mod stages;
-mod timeline;
+pub(super) mod timeline;
 
 use super::{
     Target,

@@ -151,3 +151,26 @@ class ByName:
         t12: pl.Tile[[16, 64], pl.FP32, pl.Mem.Vec] = pl.tile.load(a, [0, 0], [16, 64], [16, 64], target_memory=pl.Mem.Vec)
         r: pl.Tensor[[64, 64], pl.FP32] = pl.tile.store(t12, [0, 0], out)
         return r
+
+# ---- places_overlap: whole places of 128, 64 and 64 KiB do not fit, but two small tiles do fit into the bytes of the large one
+# run --planner=reuse
+# tile whole Vec 0 131072
+# tile kept Vec 131072 49152
+# tile first Vec 0 49152
+# tile second Vec 49152 49152
+# pypto.program: Places
+import pypto.language as pl
+
+@pl.program
+class Places:
+    @pl.function(type=pl.FunctionType.AIV)
+    def main(self, a: pl.Tensor[[256, 256], pl.FP32], out: pl.Out[pl.Tensor[[256, 256], pl.FP32]]):
+        whole: pl.Tile[[128, 256], pl.FP32, pl.Mem.Vec] = pl.tile.load(a, [0, 0], [128, 256], [128, 256], target_memory=pl.Mem.Vec)
+        kept: pl.Tile[[48, 256], pl.FP32, pl.Mem.Vec] = pl.tile.load(a, [128, 0], [48, 256], [48, 256], target_memory=pl.Mem.Vec)
+        r0: pl.Tensor[[256, 256], pl.FP32] = pl.tile.store(whole, [0, 0], out)
+        first: pl.Tile[[48, 256], pl.FP32, pl.Mem.Vec] = pl.tile.load(a, [0, 0], [48, 256], [48, 256], target_memory=pl.Mem.Vec)
+        second: pl.Tile[[48, 256], pl.FP32, pl.Mem.Vec] = pl.tile.load(a, [48, 0], [48, 256], [48, 256], target_memory=pl.Mem.Vec)
+        third: pl.Tile[[48, 256], pl.FP32, pl.Mem.Vec] = pl.tile.add(first, second)
+        sum: pl.Tile[[48, 256], pl.FP32, pl.Mem.Vec] = pl.tile.add(third, kept)
+        r1: pl.Tensor[[256, 256], pl.FP32] = pl.tile.store(sum, [128, 0], r0)
+        return r1

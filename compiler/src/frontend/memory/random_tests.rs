@@ -1,0 +1,153 @@
+//! Random programs: whatever is placed keeps its values, under both planners and in both orders.
+//!
+//! `generate` writes programs without memory as text. They are placed, proved by `frontend::check`, and run on concrete
+//! memory by `interpret`, which knows neither the passes nor the checker. `packing` does the same to the packing of
+//! buffers alone. Seeds are constants: every run sees the same programs.
+
+mod generate;
+mod interpret;
+mod operations;
+mod packing;
+mod random;
+mod source;
+
+use super::{Limit, Options, Order, Planner, Target, place, refs};
+use crate::frontend::{
+    ast::{MemRef, MemorySpace, Problem, Program},
+    check::{self, check},
+    parse::parse,
+    print::print,
+};
+use std::collections::BTreeMap;
+
+const PROGRAMS: u64 = 300;
+const ALIGN: u64 = 32;
+const WAYS: [(Planner, Order); 4] = [
+    (Planner::Sequential, Order::Id),
+    (Planner::Sequential, Order::Name),
+    (Planner::Reuse, Order::Id),
+    (Planner::Reuse, Order::Name),
+];
+
+/// Bytes of each space: small enough that some programs do not fit.
+fn capacity(space: MemorySpace) -> u64 {
+    match space {
+        MemorySpace::Vec => 24_576,
+        MemorySpace::Mat => 16_384,
+        MemorySpace::Acc => 8192,
+        _ => 4096,
+    }
+}
+
+fn placed(text: &str, planner: Planner, order: Order) -> Result<Program, Vec<Problem>> {
+    let mut program = parse(text).unwrap_or_else(|problems| panic!("{problems:?}\n{text}"));
+    let limit = |space| Some(Limit { bytes: capacity(space), note: String::new() });
+    let align = |address: u64, _| address.next_multiple_of(ALIGN);
+    let target = Target { limit: &limit, align: &align, int_acc_rows: 32, split_load_hazard: true };
+    place(&mut program, &Options { planner, order, target })?;
+    Ok(program)
+}
+
+/// Calls `visit` for every program that can be placed, once for each way.
+fn each_placed(visit: &dyn Fn(&str, Planner, Order, &Program)) {
+    for seed in 0..PROGRAMS {
+        let text = generate::program(seed);
+        for (planner, order) in WAYS {
+            if let Ok(program) = placed(&text, planner, order) {
+                visit(&format!("program {seed}, {planner:?}, {order:?}"), planner, order, &program);
+            }
+        }
+    }
+}
+
+/// The end of the last tile in each space.
+fn ends(program: &Program) -> BTreeMap<MemorySpace, u64> {
+    let mut found = BTreeMap::new();
+    for tile in program.functions.iter().flat_map(|f| &f.vars).filter_map(|v| v.ty.tile()) {
+        if let (Some(space), Some(memref @ MemRef::Part { size, .. })) = (tile.space, &tile.memref)
+            && let Some(start) = refs::offset(memref).and_then(|o| u64::try_from(o).ok())
+        {
+            let end: &mut u64 = found.entry(space).or_default();
+            *end = (*end).max(start + size);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_read_gets_the_value_that_was_written() {
+    each_placed(&|name, _, _, program| {
+        for function in &program.functions {
+            let faults = interpret::faults(function);
+            assert!(faults.is_empty(), "{name}: {faults:#?}\n{}", print(program));
+        }
+    });
+}
+
+#[test]
+fn the_checker_proves_every_placement() {
+    each_placed(&|name, _, _, program| {
+        let target = check::Target { capacity: &|space| Some(capacity(space)), align: &|_| ALIGN };
+        let problems = check(program, &target);
+        assert!(problems.is_empty(), "{name}: {problems:#?}\n{}", print(program));
+    });
+}
+
+#[test]
+fn addresses_are_aligned_and_inside() {
+    each_placed(&|name, _, _, program| {
+        for (space, end) in ends(program) {
+            assert!(end <= capacity(space), "{name}: {end} bytes of {space}\n{}", print(program));
+        }
+        for var in program.functions.iter().flat_map(|f| &f.vars) {
+            let Some(offset) = var.ty.tile().and_then(|t| refs::offset(t.memref.as_ref()?)) else { continue };
+            assert!(offset >= 0 && offset % 32 == 0, "{name}: '{}' at {offset}\n{}", var.name, print(program));
+        }
+    });
+}
+
+#[test]
+fn placed_programs_come_back_unchanged() {
+    each_placed(&|name, planner, order, program| {
+        let once = print(program);
+        let again = placed(&once, planner, order);
+        let twice = again.map(|p| print(&p)).unwrap_or_else(|problems| panic!("{name}: {problems:#?}\n{once}"));
+        assert_eq!(once, twice, "{name}");
+    });
+}
+
+#[test]
+fn sharing_bytes_never_takes_more() {
+    for seed in 0..PROGRAMS {
+        let text = generate::program(seed);
+        for order in [Order::Id, Order::Name] {
+            let both = (placed(&text, Planner::Sequential, order), placed(&text, Planner::Reuse, order));
+            let (Ok(alone), shared) = both else { continue };
+            let shared = shared.unwrap_or_else(|problems| panic!("program {seed} fits without sharing: {problems:#?}"));
+            let (alone, shared) = (ends(&alone), ends(&shared));
+            for (space, bytes) in &shared {
+                assert!(Some(bytes) <= alone.get(space), "program {seed}: {bytes} bytes of {space}, alone {alone:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn few_programs_are_refused() {
+    let mut codes: BTreeMap<(bool, &str), u64> = BTreeMap::new();
+    for seed in 0..PROGRAMS {
+        let text = generate::program(seed);
+        for planner in [Planner::Sequential, Planner::Reuse] {
+            if let Err(problems) = placed(&text, planner, Order::Id) {
+                let code = problems.first().map_or("", |p| p.code);
+                *codes.entry((planner == Planner::Reuse, code)).or_default() += 1;
+            }
+        }
+    }
+    // What cannot be copied and what does not fit are the only reasons, and both occur.
+    let count = |reuse, code| codes.get(&(reuse, code)).copied().unwrap_or(0);
+    assert!(codes.keys().all(|(_, code)| matches!(*code, "PTO-0658" | "PTO-0659")), "{codes:?}");
+    assert!(count(false, "PTO-0658") > 0 && count(false, "PTO-0659") > 0, "{codes:?}");
+    let refused = |reuse| count(reuse, "PTO-0658") + count(reuse, "PTO-0659");
+    assert!(refused(false) < PROGRAMS / 3 && refused(true) < PROGRAMS / 5, "{codes:?}");
+}
