@@ -20,9 +20,7 @@ pub mod resolve_reserved_buffers;
 pub mod resolve_views;
 pub mod verify_target;
 
-pub use allocate_memory_addr::{
-    AllocationOptions, DefaultPolicy, MemoryAllocatorPolicy, TargetPolicy, TileRef,
-};
+pub use allocate_memory_addr::{AllocationOptions, DefaultPolicy, MemoryAllocatorPolicy, TargetPolicy, TileRef};
 
 /// One row per pass without options: argument, what it does, and the function behind it.
 macro_rules! device_passes {

@@ -58,7 +58,12 @@ const STEPS: &[Step] = &[
     Step { name: "pto-materialize-tmp", make: |s| passes::materialize_tmp(source(s)), runs: always },
     Step {
         name: "pto-allocate-memory-addr",
-        make: |s| passes::allocate_memory_addr_for(source(s), AllocationOptions { planner: s.planner, order: s.order, policy: None }),
+        make: |s| {
+            passes::allocate_memory_addr_for(
+                source(s),
+                AllocationOptions { planner: s.planner, order: s.order, policy: None },
+            )
+        },
         runs: always,
     },
     Step { name: "pto-check-placement", make: |s| passes::check_placement(source(s)), runs: always },

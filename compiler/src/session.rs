@@ -263,8 +263,7 @@ fn choose_device(location: Location, stated: Option<String>, options: &CompileOp
     let mut device = match Device::by_name(&named) {
         Ok(device) => device,
         Err(error) if options.arch.is_none() && options.lenient_target => {
-            diagnostics::warning(location, "PTO-0301", format!("{error}; compiling for {DEFAULT_TARGET}"))
-                .emit();
+            diagnostics::warning(location, "PTO-0301", format!("{error}; compiling for {DEFAULT_TARGET}")).emit();
             Device::by_name(DEFAULT_TARGET).ok()?
         }
         Err(error) => {

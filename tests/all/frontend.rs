@@ -132,7 +132,8 @@ fn placed_programs_read_back_unchanged() {
 fn lowering() {
     each_case(&case_files(&cases("frontend/lower")), |case| {
         let arch = case.text.lines().find_map(|l| l.strip_prefix("# arch: ")).unwrap_or("a3");
-        let arguments = [case.relative().to_string(), format!("--arch={arch}"), "--sync=none".to_owned(), "-o".into(), "-".into()];
+        let arguments =
+            [case.relative().to_string(), format!("--arch={arch}"), "--sync=none".to_owned(), "-o".into(), "-".into()];
         let cpp = run("ptoc", arguments.iter().map(String::as_str)).succeeded();
         assert_snapshot("frontend/lower", &case.name, &cpp);
     });
@@ -202,9 +203,10 @@ fn compare_sample(folder: &Path, source: &Path) {
         let functions = placement.as_array().cloned().unwrap_or_default();
         let all = functions.iter().flat_map(|f| {
             let known = f["tiles"].as_array().cloned().unwrap_or_default();
-            known.into_iter().filter(|t| t["addr"].is_i64()).map(|t| {
-                format!("{} {} {} {}", field(f, "func"), field(&t, "var"), field(&t, "space"), t["addr"])
-            })
+            known
+                .into_iter()
+                .filter(|t| t["addr"].is_i64())
+                .map(|t| format!("{} {} {} {}", field(f, "func"), field(&t, "var"), field(&t, "space"), t["addr"]))
         });
         all.collect()
     };

@@ -10,37 +10,30 @@
 
 mod build;
 mod control;
+mod elements;
+mod gather;
 mod global;
+mod operations;
+mod queues;
 mod scalars;
+mod signature;
 mod system;
 mod tiles;
 mod types;
+mod views;
 
-use super::ast::{
-    Block as Statements, Call, Direction, Expr, ExprKind, Function, FunctionKind, MemorySpace, Problem, Program, Span, Stmt,
-    StmtKind, Type, VarId,
-};
-use build::{integer_type, internal};
+use super::ast::{Call, Expr, ExprKind, Function, MemorySpace, Problem, Program, Span, Stmt, StmtKind, VarId};
+use build::internal;
 use melior::{
     Context,
     ir::{
-        Attribute, Block, BlockLike, BlockRef, Location, Module, OperationRef, Region, RegionLike,
-        Type as MlirType, Value,
-        attribute::{StringAttribute, TypeAttribute},
+        Block, BlockLike, BlockRef, Location, Module, OperationRef, Region, RegionLike, Value,
         operation::{OperationBuilder, OperationLike},
-        r#type::FunctionType,
     },
     pass::PassManager,
 };
-use pto_dialect::enum_attr;
 use scalars::Scalar;
 use std::collections::HashMap;
-
-/// Hidden parameters by what a function uses, in their order: operation, names, and whether they are one group.
-const HIDDEN: &[(&[&str], &[&str])] = &[
-    (&["tile.get_block_idx", "tile.get_block_num"], &["__pypto_spmd_block_idx", "__pypto_spmd_block_num"]),
-    (&["tile.get_subblock_idx"], &["__pypto_spmd_subblock_idx"]),
-];
 
 /// The buffer of slots in global memory, a parameter that the front-end adds for queues.
 const GM_PIPE_BUFFER: &str = "__gm_pipe_buffer";
@@ -57,7 +50,7 @@ pub fn lower<'c>(
     for function in program.functions.iter().filter(|f| wanted(f)) {
         match Lowering::start(context, &module, program, function, file) {
             Ok(mut lowering) => {
-                lowering.gm_slot_offsets = system::gm_slot_offsets(program, function);
+                lowering.gm_slot_offsets = queues::gm_slot_offsets(program, function);
                 lowering.finish();
                 problems.append(&mut lowering.problems);
             }
@@ -178,79 +171,6 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
         Ok(lowering)
     }
 
-    /// Adds the parameters to the block; returns their types.
-    fn parameters(&mut self) -> Lowered<Vec<MlirType<'c>>> {
-        let mut inputs = Vec::new();
-        let (tensors, others): (Vec<_>, Vec<_>) =
-            self.function.params.iter().partition(|p| matches!(self.function.var(p.var).ty, Type::Tensor(_)));
-        for param in &tensors {
-            let var = self.function.var(param.var);
-            let Type::Tensor(tensor) = &var.ty else { continue };
-            let ty = self.pointer_type(tensor.dtype, var.span)?;
-            let pointer = self.argument(&var.name, ty, var.span, &mut inputs);
-            if var.name == GM_PIPE_BUFFER {
-                self.gm_slots = Some(pointer);
-            }
-            let tensor = Tensor { pointer, root: param.var, shape: param.var, view: None };
-            self.bound.insert(param.var, Bound::Tensor(tensor));
-        }
-        for param in others {
-            let var = self.function.var(param.var);
-            let Type::Scalar(dtype) = var.ty else {
-                let message = format!("parameter '{}' is neither tensor nor scalar", var.name);
-                return Err(Problem::new("PTO-0711", var.span, message));
-            };
-            if param.direction != Direction::In {
-                let message = format!("parameter '{}' is a scalar and cannot be written", var.name);
-                return Err(Problem::new("PTO-0711", var.span, message));
-            }
-            let ty = self.signed_scalar_type(dtype)?;
-            let value = self.argument(&var.name, ty, var.span, &mut inputs);
-            self.bound.insert(param.var, Bound::Scalar(Scalar { value, dtype }));
-        }
-        for param in &tensors {
-            let Type::Tensor(tensor) = &self.function.var(param.var).ty else { continue };
-            for name in tensor.shape.iter().flat_map(dynamic_names) {
-                if !self.dynamics.contains_key(&name) {
-                    let value = self.argument(&name, MlirType::index(self.context), self.at, &mut inputs);
-                    self.dynamics.insert(name, value);
-                }
-            }
-        }
-        for (ops, names) in HIDDEN {
-            let used = self.function.body.as_ref().is_some_and(|body| calls(body, &|c| c.op().is_some_and(|o| ops.contains(&o))));
-            for name in names.iter().filter(|_| used) {
-                let value = self.argument(name, integer_type(self.context, 32), self.at, &mut inputs);
-                self.hidden.insert(name, value);
-            }
-        }
-        Ok(inputs)
-    }
-
-    fn argument(&self, name: &str, ty: MlirType<'c>, span: Span, inputs: &mut Vec<MlirType<'c>>) -> Value<'c, 'a> {
-        inputs.push(ty);
-        self.head.add_argument(ty, self.named(name, span))
-    }
-
-    /// Gives the function its name, type and kind.
-    fn sign(&self, function: OperationRef<'c, 'a>, inputs: &[MlirType<'c>]) {
-        let context = self.context;
-        let ty: MlirType = FunctionType::new(context, inputs, &[]).into();
-        let mut attributes: Vec<(&str, Attribute)> = vec![
-            ("sym_name", StringAttribute::new(context, &self.function.name).into()),
-            ("function_type", TypeAttribute::new(ty).into()),
-        ];
-        let kind = match self.function.kind {
-            FunctionKind::Aic => enum_attr(context, "KernelKind", "cube"),
-            FunctionKind::Aiv => enum_attr(context, "KernelKind", "vector"),
-            _ => None,
-        };
-        attributes.extend(kind.map(|kind| ("pto.kernel_kind", kind)));
-        for (name, value) in attributes {
-            pto_dialect::edit::set_attribute(function, name, value);
-        }
-    }
-
     /// Lowers the body and ends it.
     fn finish(&mut self) {
         let function = self.function;
@@ -289,9 +209,8 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
     }
 
     fn statement(&mut self, statement: &'p Stmt, is_last: bool) -> Lowered {
-        let refuse = |what: &str| {
-            Err(Problem::new("PTO-0714", statement.span, format!("{what} has no form in a kernel")))
-        };
+        let refuse =
+            |what: &str| Err(Problem::new("PTO-0714", statement.span, format!("{what} has no form in a kernel")));
         match &statement.kind {
             StmtKind::Assign { target, value } => self.assign(*target, value),
             StmtKind::Eval(value) => match value.as_call() {
@@ -358,8 +277,10 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
     }
 
     fn unknown_op(&self, name: &str) -> Problem {
-        Problem::new("PTO-0710", self.at, format!("operation '{name}' has no PTO form"))
-            .help(format!("'{}' is compiled by this program; it may use tile.*, system.* and scalar operations", self.function.name))
+        Problem::new("PTO-0710", self.at, format!("operation '{name}' has no PTO form")).help(format!(
+            "'{}' is compiled by this program; it may use tile.*, system.* and scalar operations",
+            self.function.name
+        ))
     }
 
     fn unbound(&self, expr: &Expr, var: VarId) -> Problem {
@@ -397,7 +318,8 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
     fn arg<'e>(&self, call: &'e Call, index: usize, what: &str) -> Lowered<&'e Expr> {
         call.args.get(index).ok_or_else(|| {
             let name = call.op().unwrap_or_default();
-            let message = format!("'{name}' expects {what} as argument {}, found {} arguments", index + 1, call.args.len());
+            let message =
+                format!("'{name}' expects {what} as argument {}, found {} arguments", index + 1, call.args.len());
             Problem::new("PTO-0715", self.at, message)
         })
     }
@@ -420,31 +342,3 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
         }
     }
 }
-
-/// The dynamic extents that an expression names.
-fn dynamic_names(expr: &Expr) -> Vec<String> {
-    let mut found = match &expr.kind {
-        ExprKind::Dynamic(name) => vec![name.clone()],
-        _ => Vec::new(),
-    };
-    found.extend(expr.children().into_iter().flat_map(dynamic_names));
-    found
-}
-
-/// Whether a call for which `test` holds stands anywhere in statements.
-fn calls(body: &Statements, test: &dyn Fn(&Call) -> bool) -> bool {
-    fn in_expr(expr: &Expr, test: &dyn Fn(&Call) -> bool) -> bool {
-        expr.as_call().is_some_and(test) || expr.children().into_iter().any(|e| in_expr(e, test))
-    }
-    body.iter().any(|statement| {
-        let direct = match &statement.kind {
-            StmtKind::Assign { value, .. } | StmtKind::Eval(value) => in_expr(value, test),
-            StmtKind::If { condition, .. } => in_expr(condition, test),
-            StmtKind::While(it) => in_expr(&it.condition, test),
-            StmtKind::For(it) => [&it.start, &it.stop, &it.step].into_iter().any(|e| in_expr(e, test)),
-            _ => false,
-        };
-        direct || statement.blocks().into_iter().any(|b| calls(b, test))
-    })
-}
-

@@ -111,7 +111,10 @@ const CMP: AttrRule = AttrRule {
 const MASK: AttrRule = AttrRule {
     kwarg: "mask_pattern",
     attribute: "maskPattern",
-    kind: AttrKind::Case { of: "MaskPattern", cases: &["", "P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"] },
+    kind: AttrKind::Case {
+        of: "MaskPattern",
+        cases: &["", "P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"],
+    },
 };
 const ROUND: AttrRule = AttrRule {
     kwarg: "mode",
@@ -146,7 +149,11 @@ pub static OPS: &[FrontOp] = &[
     apart("tile.ands", "tands"),
     FrontOp { memory: Memory::Reuses(0), ..special("tile.assemble", Memory::Own) },
     FrontOp { attrs: &[ROUND], ..own("tile.cast", "tcvt") },
-    FrontOp { attrs: &[AttrRule { kwarg: "descending", attribute: "descending", kind: AttrKind::Bool }], operands: "S _", ..own("tile.ci", "tci") },
+    FrontOp {
+        attrs: &[AttrRule { kwarg: "descending", attribute: "descending", kind: AttrKind::Bool }],
+        operands: "S _",
+        ..own("tile.ci", "tci")
+    },
     FrontOp { attrs: &[CMP], ..own("tile.cmp", "tcmp") },
     FrontOp { attrs: &[CMP], ..own("tile.cmps", "tcmps") },
     apart("tile.col_argmax", "tcolargmax"),

@@ -141,10 +141,12 @@ pub fn first_fit(fit: &Fit, order: &[usize]) -> Option<Vec<u64>> {
     for (done, &slot) in order.iter().enumerate() {
         let size = *fit.sizes.get(slot)?;
         let mut taken = (fit.taken)(slot);
-        taken.extend(order[..done].iter().filter(|&&other| (fit.conflict)(other, slot)).map(|&other| Range {
-            start: addresses[other],
-            end: addresses[other].saturating_add(fit.sizes[other]),
-        }));
+        taken.extend(
+            order[..done].iter().filter(|&&other| (fit.conflict)(other, slot)).map(|&other| Range {
+                start: addresses[other],
+                end: addresses[other].saturating_add(fit.sizes[other]),
+            }),
+        );
         let address = lowest_free(start, size, &sorted(&taken), fit.align)?;
         if address.checked_add(size)? > fit.limit {
             return None;
@@ -224,8 +226,7 @@ mod tests {
         // 0 and 2 are never in use at once; 1 meets both.
         let conflict = |a: usize, b: usize| a == 1 || b == 1;
         let free = |_: usize| Vec::new();
-        let fit =
-            Fit { sizes: &[64, 32, 64], start: 0, limit: 96, align: &align, taken: &free, conflict: &conflict };
+        let fit = Fit { sizes: &[64, 32, 64], start: 0, limit: 96, align: &align, taken: &free, conflict: &conflict };
         assert_eq!(first_fit(&fit, &[0, 1, 2]), Some(vec![0, 64, 0]));
         assert_eq!(first_fit(&Fit { limit: 95, ..fit }, &[0, 1, 2]), None);
     }

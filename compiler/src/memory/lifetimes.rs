@@ -236,9 +236,8 @@ impl Lifetimes {
     pub fn most_needed(&self, groups: &[Vec<(usize, u64)>]) -> u64 {
         let ticks = groups.iter().flatten().filter_map(|&(value, _)| self.of(value)).map(|l| l.start);
         let ticks: BTreeSet<Tick> = ticks.collect();
-        let needed = |value: usize, at: Tick| {
-            self.of(value).is_some_and(|l| l.start <= at && (at < l.end || at == l.start))
-        };
+        let needed =
+            |value: usize, at: Tick| self.of(value).is_some_and(|l| l.start <= at && (at < l.end || at == l.start));
         let at = |tick: Tick| -> u64 {
             let place = |group: &Vec<(usize, u64)>| {
                 group.iter().filter(|(value, _)| needed(*value, tick)).map(|(_, size)| *size).max().unwrap_or(0)

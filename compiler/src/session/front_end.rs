@@ -1,13 +1,11 @@
 //! Front-end programs through the compiler: parse, place, prove, lower.
 
 use super::{CompileOptions, Emit};
-use crate::{
-    frontend::{
-        ast::{Function, MemorySpace, Notation, Problem, Program, Stmt, StmtKind, Type},
-        check, lower, memory,
-        ops::{Memory, op_by_name},
-        parse, print,
-    },
+use crate::frontend::{
+    ast::{Function, MemorySpace, Notation, Problem, Program, Stmt, StmtKind, Type},
+    check, lower, memory,
+    ops::{Memory, op_by_name},
+    parse, print,
 };
 use melior::{
     Context,
@@ -47,7 +45,9 @@ pub fn is_program(text: &str, file: &str) -> bool {
         Some("pto" | "mlir") => false,
         _ => {
             let first = text.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or_default();
-            ["# ", "#!", "import ", "from ", "@", "class ", "def ", "\"\"\""].iter().any(|start| first.starts_with(start))
+            ["# ", "#!", "import ", "from ", "@", "class ", "def ", "\"\"\""]
+                .iter()
+                .any(|start| first.starts_with(start))
         }
     }
 }
@@ -179,7 +179,10 @@ fn typeless_tiles(function: &Function) -> Vec<Problem> {
                 && matches!(function.var(*target).ty, Type::Unknown)
             {
                 let name = &function.var(*target).name;
-                let message = format!("'{name}', the result of {}, needs a type: {name}: Tile[[rows, cols], TYPE] = ...", row.name);
+                let message = format!(
+                    "'{name}', the result of {}, needs a type: {name}: Tile[[rows, cols], TYPE] = ...",
+                    row.name
+                );
                 problems.push(Problem::new("PTO-0711", statement.span, message));
             }
             for inner in statement.blocks() {

@@ -66,7 +66,12 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
     }
 
     /// One way of a branch, with its yield.
-    fn branch(&mut self, statements: &'p [crate::frontend::ast::Stmt], results: &[VarId], scalars: &[VarId]) -> Lowered {
+    fn branch(
+        &mut self,
+        statements: &'p [crate::frontend::ast::Stmt],
+        results: &[VarId],
+        scalars: &[VarId],
+    ) -> Lowered {
         self.statements(statements);
         let yielded = yields(statements);
         for (&result, value) in results.iter().zip(yielded) {
@@ -231,7 +236,12 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
         }
     }
 
-    fn yielded_scalars(&mut self, targets: &[VarId], yielded: &[Expr], scalars: &[VarId]) -> Lowered<Vec<Value<'c, 'a>>> {
+    fn yielded_scalars(
+        &mut self,
+        targets: &[VarId],
+        yielded: &[Expr],
+        scalars: &[VarId],
+    ) -> Lowered<Vec<Value<'c, 'a>>> {
         let mut values = Vec::new();
         for (index, &target) in targets.iter().enumerate() {
             if !scalars.contains(&target) {

@@ -5,7 +5,7 @@
 
 use super::{
     Bound, Lowering,
-    build::{is_unsigned, integer_type},
+    build::{integer_type, is_unsigned},
 };
 use crate::frontend::ast::{BinaryOp, Call, Callee, DataType, Expr, ExprKind, Problem, Type, UnaryOp};
 use melior::ir::Value;
@@ -139,7 +139,9 @@ impl<'c, 'a> Lowering<'_, 'c, 'a> {
         let ty = self.scalar_type(operand.dtype)?;
         let location = self.location(self.at);
         let value = match op {
-            UnaryOp::Neg if operand.dtype.is_float() => self.value("arith.negf", &[operand.value], &[], ty, location)?,
+            UnaryOp::Neg if operand.dtype.is_float() => {
+                self.value("arith.negf", &[operand.value], &[], ty, location)?
+            }
             UnaryOp::Neg => {
                 let zero = self.constant(0, ty)?;
                 self.value("arith.subi", &[zero, operand.value], &[], ty, location)?
@@ -159,13 +161,7 @@ impl<'c, 'a> Lowering<'_, 'c, 'a> {
         Ok(Scalar { value, dtype: operand.dtype })
     }
 
-    fn binary(
-        &mut self,
-        op: BinaryOp,
-        a: &Expr,
-        b: &Expr,
-        want: Option<DataType>,
-    ) -> Result<Scalar<'c, 'a>, Problem> {
+    fn binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr, want: Option<DataType>) -> Result<Scalar<'c, 'a>, Problem> {
         let both = common(self.dtype_of(a), self.dtype_of(b));
         let fraction = |e: &Expr| matches!(e.kind, ExprKind::Float(..));
         let literal = if fraction(a) || fraction(b) { DataType::Fp32 } else { DataType::Index };
@@ -219,12 +215,7 @@ impl<'c, 'a> Lowering<'_, 'c, 'a> {
         Ok(Scalar { value, dtype: DataType::Bool })
     }
 
-    fn scalar_call(
-        &mut self,
-        expr: &Expr,
-        call: &Call,
-        want: Option<DataType>,
-    ) -> Result<Scalar<'c, 'a>, Problem> {
+    fn scalar_call(&mut self, expr: &Expr, call: &Call, want: Option<DataType>) -> Result<Scalar<'c, 'a>, Problem> {
         match (call.op(), &call.args[..]) {
             (Some("cast"), [value, ..]) => {
                 let Some(dtype) = self.dtype_of_call(call) else {
@@ -237,10 +228,8 @@ impl<'c, 'a> Lowering<'_, 'c, 'a> {
             (Some(name @ ("min" | "max")), [a, b]) => self.extreme(name == "min", a, b, want),
             (Some("abs"), [a]) => {
                 let zero = Expr { kind: ExprKind::Int(0, None), span: a.span };
-                let negative = Expr {
-                    kind: ExprKind::Binary(BinaryOp::Sub, Box::new(zero), Box::new(a.clone())),
-                    span: a.span,
-                };
+                let negative =
+                    Expr { kind: ExprKind::Binary(BinaryOp::Sub, Box::new(zero), Box::new(a.clone())), span: a.span };
                 self.extreme(false, a, &negative, want)
             }
             _ => {
@@ -252,13 +241,7 @@ impl<'c, 'a> Lowering<'_, 'c, 'a> {
         }
     }
 
-    fn extreme(
-        &mut self,
-        least: bool,
-        a: &Expr,
-        b: &Expr,
-        want: Option<DataType>,
-    ) -> Result<Scalar<'c, 'a>, Problem> {
+    fn extreme(&mut self, least: bool, a: &Expr, b: &Expr, want: Option<DataType>) -> Result<Scalar<'c, 'a>, Problem> {
         let dtype = common(self.dtype_of(a), self.dtype_of(b)).or(want).unwrap_or(DataType::Index);
         let left = self.scalar_as(a, dtype)?;
         let right = self.scalar_as(b, dtype)?;
@@ -296,12 +279,34 @@ impl<'c, 'a> Lowering<'_, 'c, 'a> {
             (DataType::Index, _) | (_, DataType::Index) if from.is_unsigned() => "arith.index_castui",
             (DataType::Index, _) | (_, DataType::Index) => "arith.index_cast",
             (a, b) if a.is_float() && b.is_float() => {
-                if a.bits() < b.bits() { "arith.extf" } else { "arith.truncf" }
+                if a.bits() < b.bits() {
+                    "arith.extf"
+                } else {
+                    "arith.truncf"
+                }
             }
-            (a, b) if a.is_float() => if b.is_unsigned() { "arith.fptoui" } else { "arith.fptosi" },
-            (a, b) if b.is_float() => if a.is_unsigned() { "arith.uitofp" } else { "arith.sitofp" },
+            (a, b) if a.is_float() => {
+                if b.is_unsigned() {
+                    "arith.fptoui"
+                } else {
+                    "arith.fptosi"
+                }
+            }
+            (a, b) if b.is_float() => {
+                if a.is_unsigned() {
+                    "arith.uitofp"
+                } else {
+                    "arith.sitofp"
+                }
+            }
             (a, b) if a.bits() > b.bits() || (a.bits() == b.bits() && b == DataType::Bool) => "arith.trunci",
-            (a, _) => if a.is_unsigned() { "arith.extui" } else { "arith.extsi" },
+            (a, _) => {
+                if a.is_unsigned() {
+                    "arith.extui"
+                } else {
+                    "arith.extsi"
+                }
+            }
         };
         if from.is_float() && dtype.is_float() && from.bits() == dtype.bits() {
             let middle = self.convert(scalar, DataType::Fp32)?;
@@ -321,9 +326,21 @@ fn common(a: Option<DataType>, b: Option<DataType>) -> Option<DataType> {
     Some(match (a.is_float(), b.is_float()) {
         (true, false) => a,
         (false, true) => b,
-        (true, true) => if a.bits() >= b.bits() { a } else { b },
+        (true, true) => {
+            if a.bits() >= b.bits() {
+                a
+            } else {
+                b
+            }
+        }
         (false, false) if a == DataType::Index || b == DataType::Index => DataType::Index,
-        (false, false) => if a.bits() >= b.bits() { a } else { b },
+        (false, false) => {
+            if a.bits() >= b.bits() {
+                a
+            } else {
+                b
+            }
+        }
     })
 }
 
@@ -334,17 +351,53 @@ fn operation(op: BinaryOp, dtype: DataType) -> Option<&'static str> {
     let unsigned = dtype.is_unsigned();
     Some(match op {
         _ if is_comparison(op) => "",
-        BinaryOp::Add => if float { "arith.addf" } else { "arith.addi" },
-        BinaryOp::Sub => if float { "arith.subf" } else { "arith.subi" },
-        BinaryOp::Mul => if float { "arith.mulf" } else { "arith.muli" },
+        BinaryOp::Add => {
+            if float {
+                "arith.addf"
+            } else {
+                "arith.addi"
+            }
+        }
+        BinaryOp::Sub => {
+            if float {
+                "arith.subf"
+            } else {
+                "arith.subi"
+            }
+        }
+        BinaryOp::Mul => {
+            if float {
+                "arith.mulf"
+            } else {
+                "arith.muli"
+            }
+        }
         BinaryOp::Div | BinaryOp::FloorDiv if float => "arith.divf",
-        BinaryOp::FloorDiv => if unsigned { "arith.divui" } else { "arith.divsi" },
-        BinaryOp::Mod if !float => if unsigned { "arith.remui" } else { "arith.remsi" },
+        BinaryOp::FloorDiv => {
+            if unsigned {
+                "arith.divui"
+            } else {
+                "arith.divsi"
+            }
+        }
+        BinaryOp::Mod if !float => {
+            if unsigned {
+                "arith.remui"
+            } else {
+                "arith.remsi"
+            }
+        }
         BinaryOp::And | BinaryOp::BitAnd if !float => "arith.andi",
         BinaryOp::Or | BinaryOp::BitOr if !float => "arith.ori",
         BinaryOp::BitXor if !float => "arith.xori",
         BinaryOp::ShiftLeft if !float => "arith.shli",
-        BinaryOp::ShiftRight if !float => if unsigned { "arith.shrui" } else { "arith.shrsi" },
+        BinaryOp::ShiftRight if !float => {
+            if unsigned {
+                "arith.shrui"
+            } else {
+                "arith.shrsi"
+            }
+        }
         _ => return None,
     })
 }

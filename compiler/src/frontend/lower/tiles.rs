@@ -5,10 +5,10 @@
 use super::{
     Bound, Handle, Lowered, Lowering,
     build::{integer_type, internal},
-    types::{self, Form},
+    types,
 };
 use crate::frontend::{
-    ast::{Call, DataType, Expr, ExprKind, MemRef, MemorySpace, Problem, Type, TileType, VarId},
+    ast::{Call, DataType, Expr, ExprKind, MemRef, MemorySpace, Problem, TileType, Type, VarId},
     ops::{AttrKind, AttrRule, FrontOp, Memory, op_by_name},
 };
 use melior::ir::{Attribute, Type as MlirType, Value, ValueLike};
@@ -87,7 +87,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
         })
     }
 
-    fn tile_problem(&self, var: VarId, what: &str) -> Problem {
+    pub(super) fn tile_problem(&self, var: VarId, what: &str) -> Problem {
         let variable = self.function.var(var);
         Problem::new("PTO-0711", variable.span, format!("tile '{}' {what}", variable.name))
     }
@@ -95,13 +95,14 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
     /// The type of a tile variable, and whether a valid extent is known only at run time.
     pub(super) fn tile_type_of(&self, var: VarId) -> Lowered<Option<(MlirType<'c>, bool)>> {
         let Type::Tile(tile) = &self.function.var(var).ty else { return Ok(None) };
-        let valid = types::valid_extents(tile).ok_or_else(|| self.tile_problem(var, "has neither 1 nor 2 dimensions"))?;
+        let valid =
+            types::valid_extents(tile).ok_or_else(|| self.tile_problem(var, "has neither 1 nor 2 dimensions"))?;
         let known = valid.each_ref().map(Expr::as_int);
         Ok(Some((self.typed(var, tile, known)?, known.contains(&None))))
     }
 
     /// A tile's type with given valid extents.
-    fn typed(&self, var: VarId, tile: &TileType, valid: [Option<i64>; 2]) -> Lowered<MlirType<'c>> {
+    pub(super) fn typed(&self, var: VarId, tile: &TileType, valid: [Option<i64>; 2]) -> Lowered<MlirType<'c>> {
         let Some((rows, cols)) = types::extents(tile) else {
             return Err(self.tile_problem(var, "needs constant physical extents, 1 or 2 of them"));
         };
@@ -123,7 +124,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
     }
 
     /// Where a tile variable stands, as a value; `None` when its type does not say.
-    fn address_of(&mut self, tile: &TileType) -> Lowered<Option<Value<'c, 'a>>> {
+    pub(super) fn address_of(&mut self, tile: &TileType) -> Lowered<Option<Value<'c, 'a>>> {
         let i64_type = integer_type(self.context, 64);
         let expr = match &tile.memref {
             Some(MemRef::Part { offset, .. }) => offset.clone(),
@@ -142,7 +143,8 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
     /// A new name for the bytes at a tile variable's address; `None` when its type says no address.
     pub(super) fn tile_at_address(&mut self, var: VarId) -> Lowered<Option<Handle<'c, 'a>>> {
         let Type::Tile(tile) = &self.function.var(var).ty else { return Ok(None) };
-        let valid = types::valid_extents(tile).ok_or_else(|| self.tile_problem(var, "has neither 1 nor 2 dimensions"))?;
+        let valid =
+            types::valid_extents(tile).ok_or_else(|| self.tile_problem(var, "has neither 1 nor 2 dimensions"))?;
         self.tile_with_valid(var, tile, &valid)
     }
 
@@ -184,7 +186,12 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
     }
 
     /// An operation whose row says everything.
-    fn regular(&mut self, row: &FrontOp, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
+    pub(super) fn regular(
+        &mut self,
+        row: &FrontOp,
+        call: &'p Call,
+        target: Option<VarId>,
+    ) -> Lowered<Option<Bound<'c, 'a>>> {
         let Some(facts) = facts_by_name(&format!("pto.{}", row.pto)) else {
             return Err(self.unknown_op(row.name));
         };
@@ -195,11 +202,8 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
             }
             _ => self.result_tile(target)?,
         };
-        let inputs: Vec<&Operand> = if row.operands.is_empty() {
-            facts.operands.iter().filter(|o| !o.is_out).collect()
-        } else {
-            Vec::new()
-        };
+        let inputs: Vec<&Operand> =
+            if row.operands.is_empty() { facts.operands.iter().filter(|o| !o.is_out).collect() } else { Vec::new() };
         let named: Vec<&str> = if row.operands.is_empty() {
             inputs.iter().map(|o| o.name).collect()
         } else {
@@ -239,15 +243,15 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
     }
 
     /// The element type of an argument, when it is a tile.
-    fn element_of(&self, expr: &Expr) -> Option<DataType> {
+    pub(super) fn element_of(&self, expr: &Expr) -> Option<DataType> {
         expr.as_var().and_then(|v| self.function.var(v).ty.tile()).map(|t| t.dtype)
     }
 
-    fn element_of_target(&self, target: Option<VarId>) -> Option<DataType> {
+    pub(super) fn element_of_target(&self, target: Option<VarId>) -> Option<DataType> {
         target.and_then(|v| self.function.var(v).ty.tile()).map(|t| t.dtype)
     }
 
-    fn attributes(&self, row: &FrontOp, call: &Call) -> Lowered<Vec<(&'static str, Attribute<'c>)>> {
+    pub(super) fn attributes(&self, row: &FrontOp, call: &Call) -> Lowered<Vec<(&'static str, Attribute<'c>)>> {
         let mut found = Vec::new();
         for rule in row.attrs {
             if let Some(value) = call.kwarg(rule.kwarg) {
@@ -261,7 +265,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
         Ok(found)
     }
 
-    fn attribute_of(&self, rule: &AttrRule, value: &Expr) -> Lowered<Attribute<'c>> {
+    pub(super) fn attribute_of(&self, rule: &AttrRule, value: &Expr) -> Lowered<Attribute<'c>> {
         let wrong = |what: String| Problem::new("PTO-0715", value.span, format!("'{}' expects {what}", rule.kwarg));
         match rule.kind {
             AttrKind::Bool => match value.kind {
@@ -284,300 +288,5 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
                 enum_attr(self.context, of, case).ok_or_else(|| internal(format!("no case {case} of {of}")))
             }
         }
-    }
-}
-
-/// Operations with a function each.
-impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
-    /// An operation that writes the statement's own tile.
-    pub(super) fn into_result(
-        &mut self,
-        mnemonic: &str,
-        operands: &[(&str, Value<'c, 'a>)],
-        attributes: &[(&str, Attribute<'c>)],
-        target: Option<VarId>,
-    ) -> Lowered<Option<Bound<'c, 'a>>> {
-        let dst = self.result_tile(target)?;
-        let mut all = operands.to_vec();
-        all.push(("dst", dst.value));
-        self.pto(mnemonic, &all, attributes, None, self.location(self.at))?;
-        Ok(Some(Bound::Tile(dst)))
-    }
-
-    fn move_tile(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let source = self.tile_argument(self.arg(call, 0, "a tile")?)?;
-        self.into_result("tmov", &[("src", source.value)], &[], target)
-    }
-
-    fn full(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let value = match call.kwarg("value") {
-            Some(value) => value,
-            None => self.arg(call, 1, "a value")?,
-        };
-        let element = self.element_of_target(target);
-        let scalar = self.scalar_operand(value, element)?;
-        self.into_result("texpands", &[("scalar", scalar)], &[], target)
-    }
-
-    fn random(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let mut operands = Vec::new();
-        for (index, name) in ["key0", "key1", "counter0", "counter1", "counter2", "counter3"].into_iter().enumerate() {
-            let value = self.arg(call, index, name)?;
-            operands.push((name, self.scalar_as(value, DataType::Int32)?));
-        }
-        let rounds = self.integer(self.int_kwarg(call, "rounds", Some(10))?, 32);
-        self.into_result("trandom", &operands, &[("rounds", rounds)], target)
-    }
-
-    fn triangle(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let diagonal = self.scalar_as(self.arg(call, 0, "the diagonal")?, DataType::Int32)?;
-        let upper = matches!(call.kwarg("upper").map(|e| &e.kind), Some(ExprKind::Bool(true)));
-        let attribute = self.integer(i64::from(upper), 32);
-        self.into_result("ttri", &[("diagonal", diagonal)], &[("upperOrLower", attribute)], target)
-    }
-
-    fn col_sum(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let mut operands = vec![("src", self.tile_argument(self.arg(call, 0, "a tile")?)?.value)];
-        let mut attributes = Vec::new();
-        if let Some(tmp) = call.args.get(1) {
-            operands.push(("tmp", self.tile_argument(tmp)?.value));
-            attributes.push(("isBinary", self.attribute("true")?));
-        }
-        self.into_result("tcolsum", &operands, &attributes, target)
-    }
-
-    fn extract(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let source = self.tile_argument(self.arg(call, 0, "a tile")?)?;
-        let row = self.index_of(self.arg(call, 1, "a row")?)?;
-        let col = self.index_of(self.arg(call, 2, "a column")?)?;
-        self.into_result("textract", &[("src", source.value), ("indexRow", row), ("indexCol", col)], &[], target)
-    }
-
-    fn transpose(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let mut operands = vec![("src", self.tile_argument(self.arg(call, 0, "a tile")?)?.value)];
-        if let Some(tmp) = call.args.get(3) {
-            operands.push(("tmp", self.tile_argument(tmp)?.value));
-        }
-        self.into_result("ttrans", &operands, &[], target)
-    }
-
-    /// With a condition that says whether the sum starts here: a plain product or an accumulating one.
-    fn matmul_acc(&mut self, row: &FrontOp, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let acc = self.tile_argument(self.arg(call, 0, "an accumulator")?)?;
-        let dst = self.in_place_tile(target, acc)?;
-        let mut product = Vec::new();
-        for (index, name) in [(1, "lhs"), (2, "rhs")] {
-            product.push((name, self.tile_argument(self.arg(call, index, "a tile")?)?.value));
-        }
-        product.push(("dst", dst.value));
-        let mut accumulating = product.clone();
-        accumulating.push(("acc_in", acc.value));
-        let location = self.location(self.at);
-        debug_assert_eq!(row.memory, Memory::Reuses(0));
-        match call.args.get(3).or_else(|| call.kwarg("init_cond")) {
-            None => {
-                self.pto("tmatmul.acc", &accumulating, &[], None, location)?;
-            }
-            Some(Expr { kind: ExprKind::Bool(first), .. }) => {
-                let (name, operands) = if *first { ("tmatmul", &product) } else { ("tmatmul.acc", &accumulating) };
-                self.pto(name, operands, &[], None, location)?;
-            }
-            Some(condition) => {
-                let condition = self.scalar_as(condition, DataType::Bool)?;
-                let (_, blocks) = self.with_regions("scf.if", &[condition], &[], &[&[], &[]], location)?;
-                let outer = self.block;
-                for (block, (name, operands)) in
-                    blocks.into_iter().zip([("tmatmul", &product), ("tmatmul.acc", &accumulating)])
-                {
-                    self.block = block;
-                    self.pto(name, operands, &[], None, location)?;
-                    self.end_block()?;
-                }
-                self.block = outer;
-            }
-        }
-        Ok(Some(Bound::Tile(dst)))
-    }
-
-    fn merge_blocks(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let list = self.tile_argument(self.arg(call, 0, "a tile")?)?;
-        let block = self.scalar_as(self.arg(call, 1, "a block length")?, DataType::Int32)?;
-        self.into_result("tmrgsort", &[("srcs", list.value), ("blockLen", block)], &[], target)
-    }
-
-    fn merge_lists(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let mut operands = Vec::new();
-        for (index, expr) in call.args.iter().enumerate() {
-            let name = if index + 1 == call.args.len() { "tmp" } else { "srcs" };
-            operands.push((name, self.tile_argument(expr)?.value));
-        }
-        let counts = self.type_of_text("vector<4xi16>", self.at)?;
-        let zeros = self.attribute("dense<0> : vector<4xi16>")?;
-        let executed = self.value("arith.constant", &[], &[("value", zeros)], counts, self.location(self.at))?;
-        operands.push(("excuted", executed));
-        let exhausted = matches!(call.kwarg("exhausted").map(|e| &e.kind), Some(ExprKind::Bool(true)));
-        let exhausted = self.attribute(if exhausted { "true" } else { "false" })?;
-        self.into_result("tmrgsort", &operands, &[("exhausted", exhausted)], target)
-    }
-
-    /// A window. It keeps its parent's layout and strides, and the offset that is known only at run time.
-    fn slice(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let source_expr = self.arg(call, 0, "a tile")?;
-        let source = self.tile_argument(source_expr)?;
-        let offsets = self.list(call, 2, "an offset")?;
-        let (var, tile) = self.target_tile(target)?;
-        let Some((rows, cols)) = types::extents(tile) else {
-            return Err(self.tile_problem(var, "needs constant physical extents, 1 or 2 of them"));
-        };
-        let said = call.args.get(3).and_then(Expr::as_elements).filter(|v| v.len() == 2);
-        let valid = match said {
-            Some([row, col]) => [row.clone(), col.clone()],
-            _ => types::valid_extents(tile).ok_or_else(|| self.tile_problem(var, "has no valid extents"))?,
-        };
-        let zero = Expr::index(0);
-        let offsets: Vec<&Expr> = match offsets {
-            [col] => vec![&zero, col],
-            [row, col] => vec![row, col],
-            _ => return Err(self.expected("two offsets", self.arg(call, 2, "an offset")?)),
-        };
-        let parent = source_expr.as_var().and_then(|v| self.function.var(v).ty.tile());
-        let Some(parent) = parent else { return Err(self.expected("a tile", source_expr)) };
-        let form = types::form(&TileType { space: self.space_of(parent), ..parent.clone() });
-        let constant = offsets.iter().all(|e| e.as_int().is_some());
-        let symbolic = matches!(&tile.memref, Some(MemRef::Part { offset, .. }) if offset.as_int().is_none());
-        // PyPTO's own text gives a window at a run-time offset its parent's address; only the window itself knows better.
-        let addressed = source.addressed && form.slayout == "none_box" && (constant || symbolic);
-        let value = self.window(source.value, (parent, &form), &offsets, (rows, cols), &valid, &self.function.var(var).name)?;
-        Ok(Some(Bound::Tile(Handle { value, addressed })))
-    }
-
-    /// `pto.subview`.
-    pub(super) fn window(
-        &mut self,
-        source: Value<'c, 'a>,
-        (parent, form): (&TileType, &Form),
-        offsets: &[&Expr],
-        (rows, cols): (i64, i64),
-        valid: &[Expr; 2],
-        name: &str,
-    ) -> Lowered<Value<'c, 'a>> {
-        let known = valid.each_ref().map(Expr::as_int);
-        let Some(space) = self.space_of(parent) else {
-            return Err(Problem::new("PTO-0711", self.at, "a window of a tile without memory space"));
-        };
-        // The text form gives both extents or none.
-        let dynamic = known.contains(&None);
-        let text = types::tile_text(space, parent.dtype, (rows, cols), known, form);
-        let ty = self.type_of_text(&text, self.at)?;
-        let mut operands = vec![("source", source)];
-        for offset in offsets {
-            operands.push(("offsets", self.index_of(offset)?));
-        }
-        if dynamic {
-            operands.push(("valid_row", self.index_of(&valid[0])?));
-            operands.push(("valid_col", self.index_of(&valid[1])?));
-        }
-        let sizes = self.attribute(&format!("[{rows}, {cols}]"))?;
-        let location = self.named(name, self.at);
-        self.pto_value("subview", &operands, &[("sizes", sizes)], ty, location)
-    }
-
-    /// The same bytes with another shape, element type or layout.
-    fn reshape(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let source = self.tile_argument(self.arg(call, 0, "a tile")?)?;
-        let (var, _) = self.target_tile(target)?;
-        if source.addressed
-            && let Some(handle) = self.tile_at_address(var)?
-        {
-            return Ok(Some(Bound::Tile(handle)));
-        }
-        let Some((ty, dynamic)) = self.tile_type_of(var)? else { return Err(self.tile_problem(var, "is no tile")) };
-        if dynamic {
-            let message = "has a valid extent known only at run time, which a view of an unplaced tile cannot have";
-            return Err(self.tile_problem(var, message));
-        }
-        let location = self.named(&self.function.var(var).name, self.at);
-        let value = self.pto_value("treshape", &[("src", source.value)], &[], ty, location)?;
-        Ok(Some(Bound::Tile(Handle { value, addressed: false })))
-    }
-
-    /// The same bytes with other valid extents: a name of its own, so that the old one keeps its extents.
-    fn set_valid(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let source_expr = self.arg(call, 0, "a tile")?;
-        let source = self.tile_argument(source_expr)?;
-        let valid = [self.arg(call, 1, "valid rows")?.clone(), self.arg(call, 2, "valid columns")?.clone()];
-        let (var, tile) = self.target_tile(target)?;
-        if source.addressed
-            && let Some(handle) = self.tile_with_valid(var, tile, &valid)?
-        {
-            return Ok(Some(Bound::Tile(handle)));
-        }
-        let Some(extents) = types::extents(tile) else { return Err(self.tile_problem(var, "needs constant extents")) };
-        let parent = source_expr.as_var().and_then(|v| self.function.var(v).ty.tile());
-        let Some(parent) = parent else { return Err(self.expected("a tile", source_expr)) };
-        let form = types::form(&TileType { space: self.space_of(parent), ..parent.clone() });
-        let zero = Expr::index(0);
-        let name = &self.function.var(var).name;
-        let value = self.window(source.value, (parent, &form), &[&zero, &zero], extents, &valid, name)?;
-        Ok(Some(Bound::Tile(Handle { value, addressed: false })))
-    }
-
-    /// Writes a tile into a window of another one.
-    fn assemble(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
-        let target_expr = self.arg(call, 0, "a tile")?;
-        let source_expr = self.arg(call, 1, "a tile")?;
-        let offsets = self.list(call, 2, "an offset")?;
-        let [row, col] = offsets else { return Err(self.expected("two offsets", self.arg(call, 2, "an offset")?)) };
-        let whole = self.tile_argument(target_expr)?;
-        let part = self.tile_argument(source_expr)?;
-        let tiles = [target_expr, source_expr].map(|e| e.as_var().and_then(|v| self.function.var(v).ty.tile()));
-        let [Some(into), Some(from)] = tiles else { return Err(self.expected("a tile", source_expr)) };
-        let Some(extents) = types::extents(from) else { return Err(self.expected("a tile of constant extents", source_expr)) };
-        let dst = self.assembled(into, whole, target)?;
-        let location = self.location(self.at);
-        let spaces = (self.space_of(from), self.space_of(into));
-        // From an accumulator into L1 at an offset: the writer converts while it inserts.
-        if spaces == (Some(MemorySpace::Acc), Some(MemorySpace::Mat)) {
-            let operands = [
-                ("src", part.value),
-                ("indexRow", self.index_of(row)?),
-                ("indexCol", self.index_of(col)?),
-                ("dst", dst.value),
-            ];
-            self.pto("tinsert", &operands, &[], None, location)?;
-            return Ok(Some(Bound::Tile(dst)));
-        }
-        let form = types::form(&TileType { space: self.space_of(into), ..into.clone() });
-        let valid = types::valid_extents(from).ok_or_else(|| self.expected("a tile", source_expr))?;
-        let window = self.window(dst.value, (into, &form), &[row, col], extents, &valid, "assemble_view")?;
-        self.pto("tmov", &[("src", part.value), ("dst", window)], &[], None, location)?;
-        Ok(Some(Bound::Tile(dst)))
-    }
-
-    /// Where an assembled tile stands: in place of its target, or at an address of its own, to which the target is
-    /// copied first.
-    fn assembled(&mut self, into: &TileType, whole: Handle<'c, 'a>, target: Option<VarId>) -> Lowered<Handle<'c, 'a>> {
-        let Some(Type::Tile(result)) = target.map(|t| &self.function.var(t).ty) else { return Ok(whole) };
-        if same_bytes(&into.memref, &result.memref) {
-            return self.in_place_tile(target, whole);
-        }
-        let dst = self.result_tile(target)?;
-        self.pto("tmov", &[("src", whole.value), ("dst", dst.value)], &[], None, self.location(self.at))?;
-        Ok(dst)
-    }
-}
-
-/// Whether two tiles start at one address, as far as their types say; without an address they are views of one tile.
-fn same_bytes(a: &Option<MemRef>, b: &Option<MemRef>) -> bool {
-    match (a, b) {
-        (Some(MemRef::Part { base: x, offset: m, .. }), Some(MemRef::Part { base: y, offset: n, .. })) => {
-            match (m.as_int(), n.as_int()) {
-                (Some(m), Some(n)) => m == n,
-                _ => x == y,
-            }
-        }
-        (Some(MemRef::Whole(x)), Some(MemRef::Whole(y))) => x == y,
-        (None, _) | (_, None) => true,
-        _ => false,
     }
 }

@@ -7,7 +7,7 @@
 
 use super::{
     follow::{Snapshot, follow_sources, restore, snapshot},
-    operands::{Origin, forbidden, origin},
+    operands::{Origin, covered_in_part, forbidden, origin},
     refs::{self, Key},
     walk::{self, Path},
 };
@@ -208,7 +208,8 @@ impl<'a> Retarget<'a> {
     }
 
     fn reads_where_it_may_not_write(&self, call: &Call, var: VarId, goal: &Goal) -> bool {
-        let operands = forbidden(self.function, call, var);
+        let mut operands = forbidden(self.function, call, var);
+        operands.extend(covered_in_part(self.function, call, &goal.memref));
         operands.iter().any(|&operand| refs::base(self.function, operand).as_ref() == Some(&goal.key))
     }
 

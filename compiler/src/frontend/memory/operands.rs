@@ -2,7 +2,7 @@
 
 use super::refs;
 use crate::frontend::{
-    ast::{Call, Expr, Function, VarId},
+    ast::{Call, Expr, Function, MemRef, VarId},
     ops::{Memory, op_by_name},
 };
 
@@ -53,6 +53,26 @@ pub fn forbidden(function: &Function, call: &Call, result: VarId) -> Vec<VarId> 
         indices.push(0);
     }
     indices.into_iter().filter_map(|i| call.args.get(i)?.as_var()).collect()
+}
+
+/// Operands that a call's result would cover in part if it had the given bytes: it would be written over what is read
+/// later on. One that begins where the result does and is as large is replaced bit by bit, which is fine.
+pub fn covered_in_part(function: &Function, call: &Call, result: &MemRef) -> Vec<VarId> {
+    let is_covered = |var: &VarId| match (refs::tile(function, *var).map(|(_, operand)| operand), result) {
+        (Some(operand @ MemRef::Part { size, .. }), MemRef::Part { size: own, .. }) => {
+            match (refs::offset(operand), refs::offset(result)) {
+                (Some(at), Some(start)) if at == start => own > size,
+                (Some(at), Some(start)) => {
+                    let range = |start: i64, size: u64| start..start.saturating_add_unsigned(size);
+                    let (a, b) = (range(at, *size), range(start, *own));
+                    a.start < b.end && b.start < a.end
+                }
+                _ => true,
+            }
+        }
+        _ => false,
+    };
+    call.args.iter().filter_map(Expr::as_var).filter(is_covered).collect()
 }
 
 /// Whether an operation works in place on an argument.

@@ -256,7 +256,9 @@ pub fn pinned_regions(pinned: &[Range], space: Space, roots: &Roots) -> Vec<Regi
     let loops = loops(&ops, &position);
     for root in roots.list.iter().filter(|r| r.space == space) {
         let Some(address) = root.addr else { continue };
-        let Some(region) = regions.iter_mut().find(|r| r.range.start <= address && address < r.range.end) else { continue };
+        let Some(region) = regions.iter_mut().find(|r| r.range.start <= address && address < r.range.end) else {
+            continue;
+        };
         for at in [root.lifetime.start, root.lifetime.end] {
             if root.lifetime.start > root.lifetime.end {
                 continue;

@@ -1,8 +1,6 @@
 //! The report for a space that is too small: what is needed, what there is, who takes it.
 
-use super::{
-    collect::{Reserved, Roots},
-};
+use super::collect::{Reserved, Roots};
 use crate::memory::Planner;
 use melior::ir::operation::OperationLike;
 use pto_dialect::{Op, Space, device::Device, diagnostics, op_name};

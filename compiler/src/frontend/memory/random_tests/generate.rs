@@ -20,7 +20,7 @@ pub fn program(seed: u64) -> String {
     }
     load(&mut source, &mut scope);
     load(&mut source, &mut scope);
-    let statements = 4 + source.random.below(10);
+    let statements = 4 + source.random.below(12);
     block(&mut source, &mut scope, statements, seed % 3 == 0);
     for _ in 0..4 {
         store(&mut source, &mut scope);
@@ -31,8 +31,8 @@ pub fn program(seed: u64) -> String {
 fn block(source: &mut Source, scope: &mut Vec<Tile>, statements: u64, cube: bool) {
     for _ in 0..statements {
         match source.random.below(100) {
-            0..13 if source.depth < DEPTH => repeat(source, scope, cube),
-            13..26 if source.depth < DEPTH => branch(source, scope, cube),
+            0..10 if source.depth < DEPTH => repeat(source, scope, cube),
+            10..20 if source.depth < DEPTH => branch(source, scope, cube),
             _ => statement(source, scope, cube),
         }
     }
@@ -41,7 +41,7 @@ fn block(source: &mut Source, scope: &mut Vec<Tile>, statements: u64, cube: bool
 /// A loop with up to three carried tiles, at times a carried number.
 fn repeat(source: &mut Source, scope: &mut Vec<Tile>, cube: bool) {
     let carried = source.random.below(4);
-    let inits: Vec<Tile> = (0..carried).filter_map(|_| carriable(source, scope)).collect();
+    let inits: Vec<Tile> = (0..carried).filter_map(|_| carriable(source, scope, true)).collect();
     let count = source.random.chance(20);
     let number = source.number();
     let home = std::mem::replace(&mut source.home, number);
@@ -50,7 +50,7 @@ fn repeat(source: &mut Source, scope: &mut Vec<Tile>, cube: bool) {
     for init in &inits {
         let fresh = source.number();
         names.push(format!("t{fresh}"));
-        let tile = Tile { name: format!("t{fresh}"), data: vec![fresh], home: Some(number), ..init.clone() };
+        let tile = Tile { name: format!("t{fresh}"), data: vec![fresh], home: Some(number), lie: Lie::Dense, ..init.clone() };
         inside.push(tile);
     }
     let mut values: Vec<String> = inits.iter().map(|t| t.name.clone()).collect();
@@ -92,7 +92,7 @@ fn repeat(source: &mut Source, scope: &mut Vec<Tile>, cube: bool) {
 
 fn branch(source: &mut Source, scope: &mut Vec<Tile>, cube: bool) {
     let count = source.random.below(3);
-    let forms: Vec<Tile> = (0..count).filter_map(|_| carriable(source, scope)).collect();
+    let forms: Vec<Tile> = (0..count).filter_map(|_| carriable(source, scope, false)).collect();
     let results = results(source, &forms);
     let mut sides: Vec<Vec<Tile>> = Vec::new();
     for head in ["if n > 2:", "else:"] {
@@ -123,8 +123,9 @@ fn branch(source: &mut Source, scope: &mut Vec<Tile>, cube: bool) {
 }
 
 /// A tile whose form a loop may carry or a branch may yield.
-fn carriable(source: &mut Source, scope: &[Tile]) -> Option<Tile> {
-    source.pick(scope, |t| t.lie == Lie::Dense && matches!(t.form.space, "Vec" | "Acc"))
+fn carriable(source: &mut Source, scope: &[Tile], even_empty: bool) -> Option<Tile> {
+    let lies = |t: &Tile| t.lie == Lie::Dense || even_empty && t.lie == Lie::Empty;
+    source.pick(scope, |t| lies(t) && matches!(t.form.space, "Vec" | "Acc"))
 }
 
 /// A tile of a form, made when there is none.

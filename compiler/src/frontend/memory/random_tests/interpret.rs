@@ -5,13 +5,18 @@
 //! operations do is written down here once more, so that a mistake in the table of operations shows.
 
 use super::random::Random;
-use crate::frontend::ast::{BinaryOp, Block, Call, Expr, ExprKind, Function, MemRef, MemorySpace, Stmt, StmtKind, VarId};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::frontend::ast::{
+    BinaryOp, Block, Call, Expr, ExprKind, Function, MemRef, MemorySpace, Stmt, StmtKind, VarId,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 /// Bytes of a cell: every form is made of whole ones.
 const CELL: i64 = 4;
 /// Runs of a function that has loops or branches.
-const RUNS: u64 = 24;
+const RUNS: u64 = 16;
 
 /// What goes wrong when a function is run: with all loops left out, with all as long as they get, and in between.
 pub fn faults(function: &Function) -> BTreeSet<String> {
@@ -41,8 +46,19 @@ struct Place {
 }
 
 impl Place {
+    /// Cells that lie behind one another: rows, or all of a tile without gaps.
+    fn runs(self) -> impl Iterator<Item = Range<i64>> {
+        let dense = self.pitch == self.columns;
+        let (rows, length) = if dense { (1, self.rows * self.columns) } else { (self.rows, self.columns) };
+        (0..rows).map(move |row| self.start + row * self.pitch).map(move |start| start..start + length)
+    }
+
     fn cells(self) -> impl Iterator<Item = i64> {
-        (0..self.rows).flat_map(move |row| (0..self.columns).map(move |c| self.start + row * self.pitch + c))
+        self.runs().flatten()
+    }
+
+    fn count(self) -> usize {
+        usize::try_from(self.rows * self.columns).expect("a tile has a size")
     }
 
     /// Rows that an accumulator has besides: whole blocks are written.
@@ -53,8 +69,8 @@ impl Place {
     }
 
     fn meets(self, other: Self) -> bool {
-        let own: BTreeSet<i64> = self.cells().collect();
-        self.space == other.space && other.cells().any(|c| own.contains(&c))
+        let meet = |a: &Range<i64>, b: &Range<i64>| a.start < b.end && b.start < a.end;
+        self.space == other.space && self.runs().any(|a| other.runs().any(|b| meet(&a, &b)))
     }
 }
 
@@ -67,7 +83,7 @@ struct Value {
 
 struct Machine<'a> {
     function: &'a Function,
-    memory: BTreeMap<(MemorySpace, i64), u32>,
+    memory: BTreeMap<MemorySpace, Vec<u32>>,
     values: BTreeMap<VarId, Value>,
     numbers: BTreeMap<VarId, i64>,
     next: u32,
@@ -161,7 +177,7 @@ impl<'a> Machine<'a> {
         match (call.op().unwrap_or_default(), argument(0)) {
             ("tile.create", _) => {
                 let place = self.stated(target);
-                self.values.insert(target, Value { place, marks: vec![0; place.map_or(0, |p| p.cells().count())] });
+                self.values.insert(target, Value { place, marks: vec![0; place.map_or(0, |p| p.count())] });
             }
             ("tile.tpop_from_aic", _) => {
                 self.values.insert(target, Value { place: None, marks: Vec::new() });
@@ -208,13 +224,9 @@ impl<'a> Machine<'a> {
         let Some((row, column)) = self.origin(call, target, whole) else { return };
         let mark = self.mark();
         let window = Place { rows: part.rows, columns: part.columns, ..whole };
-        for cell in (Place { start: whole.start + row * whole.pitch + column, ..window }).cells() {
-            self.memory.insert((whole.space, cell), mark);
-        }
+        self.fill(Place { start: whole.start + row * whole.pitch + column, ..window }, mark);
         for cell in (Place { start: row * whole.columns + column, pitch: whole.columns, ..window }).cells() {
-            if let Some(slot) = usize::try_from(cell).ok().and_then(|c| value.marks.get_mut(c)) {
-                *slot = mark;
-            }
+            value.marks[slot(cell)] = mark;
         }
         value.place = Some(whole);
         self.values.insert(target, value);
@@ -233,7 +245,7 @@ impl<'a> Machine<'a> {
             self.read(var, stmt);
             let Some(argument) = self.values.get(&var).and_then(|v| v.place) else { continue };
             let Some(result) = result.filter(|r| r.meets(argument)) else { continue };
-            let larger = result.cells().count() > argument.cells().count();
+            let larger = result.count() > argument.count();
             if result.start != argument.start || larger || is_apart(op, index) {
                 let name = &self.function.var(var).name;
                 self.fault(stmt, &format!("{op} writes over '{name}' while it reads it"));
@@ -249,10 +261,19 @@ impl<'a> Machine<'a> {
         };
         let tile = self.function.var(var).ty.tile();
         let filled = tile.map_or(place, |t| place.filled_up(t.dtype.bits(), !t.dtype.is_float()));
-        for cell in filled.cells() {
-            self.memory.insert((place.space, cell), mark);
+        self.fill(filled, mark);
+        self.values.insert(var, Value { place: Some(place), marks: vec![mark; place.count()] });
+    }
+
+    fn fill(&mut self, place: Place, mark: u32) {
+        let memory = self.memory.entry(place.space).or_default();
+        for run in place.runs() {
+            let (start, end) = (slot(run.start), slot(run.end));
+            if memory.len() < end {
+                memory.resize(end, 0);
+            }
+            memory[start..end].fill(mark);
         }
-        self.values.insert(var, Value { place: Some(place), marks: vec![mark; place.cells().count()] });
     }
 
     fn read_all(&mut self, call: &Call, stmt: &Stmt) {
@@ -261,8 +282,8 @@ impl<'a> Machine<'a> {
 
     fn read(&mut self, var: VarId, stmt: &Stmt) {
         let Some(Value { place: Some(place), marks }) = self.values.get(&var) else { return };
-        let found = |cell| self.memory.get(&(place.space, cell)).copied().unwrap_or(0);
-        if place.cells().zip(marks).any(|(cell, &mark)| mark != 0 && found(cell) != mark) {
+        let memory = self.memory.get(&place.space).map_or(&[][..], Vec::as_slice);
+        if place.cells().zip(marks).any(|(cell, &mark)| mark != 0 && at(memory, cell) != mark) {
             self.fault(stmt, &format!("'{}' is read, but another value is there", self.function.var(var).name));
         }
     }
@@ -321,7 +342,11 @@ impl<'a> Machine<'a> {
 }
 
 fn at(marks: &[u32], cell: i64) -> u32 {
-    usize::try_from(cell).ok().and_then(|c| marks.get(c)).copied().unwrap_or(0)
+    marks.get(slot(cell)).copied().unwrap_or(0)
+}
+
+fn slot(cell: i64) -> usize {
+    usize::try_from(cell).expect("cells are counted from 0")
 }
 
 /// Arguments that an operation's result may not lie on.

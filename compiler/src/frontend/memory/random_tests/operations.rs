@@ -40,7 +40,7 @@ pub fn statement(source: &mut Source, scope: &mut Scope, cube: bool) {
 }
 
 fn in_vec(tile: &Tile) -> bool {
-    tile.form.space == "Vec"
+    tile.form.space == "Vec" && tile.lie != Lie::Empty
 }
 
 fn dense(tile: &Tile) -> bool {
@@ -49,9 +49,7 @@ fn dense(tile: &Tile) -> bool {
 
 pub fn load(source: &mut Source, scope: &mut Scope) -> Option<()> {
     let (rows, columns, dtype) = source.random.of(&FORMS)?;
-    let value = format!(
-        "pl.tile.load(x, [0, 0], [{rows}, {columns}], [{rows}, {columns}], target_memory=pl.Mem.Vec)"
-    );
+    let value = format!("pl.tile.load(x, [0, 0], [{rows}, {columns}], [{rows}, {columns}], target_memory=pl.Mem.Vec)");
     source.assign(scope, Form::vec(rows, columns, dtype), &value);
     Some(())
 }
@@ -60,6 +58,7 @@ pub fn load(source: &mut Source, scope: &mut Scope) -> Option<()> {
 fn create(source: &mut Source, scope: &mut Scope) -> Option<()> {
     let value = "pl.tile.create([16, 16], dtype=pl.FP32, target_memory=pl.Mem.Vec)";
     source.assign(scope, Form::vec(16, 16, "FP32"), value);
+    scope.last_mut()?.lie = Lie::Empty;
     Some(())
 }
 
@@ -189,7 +188,7 @@ fn other_name(source: &mut Source, scope: &mut Scope) -> Option<()> {
 
 /// Reads a tile.
 pub fn store(source: &mut Source, scope: &mut Scope) -> Option<()> {
-    let a = source.pick(scope, |t| matches!(t.form.space, "Vec" | "Acc"))?;
+    let a = source.pick(scope, |t| matches!(t.form.space, "Vec" | "Acc") && t.lie != Lie::Empty)?;
     source.line(&format!("pl.tile.store({}, [0, 0], out)", a.name));
     Some(())
 }

@@ -38,8 +38,8 @@ pub enum Lie {
     Dense,
     /// With gaps between its rows.
     Gaps,
-    /// In a queue.
-    Popped,
+    /// Row behind row, with nothing written to it: good only to begin a loop.
+    Empty,
 }
 
 /// A tile that may be read.

@@ -28,7 +28,11 @@ impl Hazards {
         walk::each(body, &mut |stmt| {
             let StmtKind::Assign { target, value } = &stmt.kind else { return };
             let Some(call) = value.as_call() else { return };
-            let forbidden = operands::forbidden(function, call, *target);
+            let mut forbidden = operands::forbidden(function, call, *target);
+            if let Some(own) = refs::of_var(function, *target) {
+                // What shares a place begins where the place does.
+                forbidden.extend(operands::covered_in_part(function, call, own));
+            }
             if !forbidden.is_empty() {
                 found.forbidden.insert(*target, forbidden);
             }
