@@ -191,7 +191,7 @@ fn stages(context: &Context, text: &str, file: &str, options: &CompileOptions, o
         outcome.device = Some(Arc::clone(&device));
         if options.emit == Emit::Frontend {
             let message = "--emit=frontend prints front-end programs; this is a module of the dialect (try --emit=pto)";
-            diagnostics::error(root.location(), "PTO-0302", message).emit();
+            diagnostics::error(root.location(), "PTO-0320", message).emit();
             return None;
         }
         (module, device)

@@ -784,7 +784,7 @@ impl Function {
 /// Something that is wrong with a program.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// The code (`PTO-0801`).
+    /// The code (`PTO-0701`).
     pub code: &'static str,
     /// Where.
     pub span: Span,

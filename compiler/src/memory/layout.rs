@@ -129,29 +129,52 @@ pub struct Fit<'a> {
     pub align: Align<'a>,
     /// What is taken while a slot is in use.
     pub taken: &'a dyn Fn(usize) -> Vec<Range>,
-    /// Whether two slots may not share bytes.
-    pub conflict: &'a dyn Fn(usize, usize) -> bool,
+    /// How a slot may meet another one that has its address.
+    pub meeting: &'a dyn Fn(usize, usize) -> Meeting,
 }
 
-/// Puts the slots of `order`, in that order, each at the lowest address where it meets nothing it may not share bytes
-/// with. `None` when one does not fit. Addresses are by slot; slots outside `order` get 0.
+/// How a slot may meet one that has its address already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// They are never in use at once.
+    Free,
+    /// One operation reads the other last and writes this one, in place: both begin at one address, and what is written
+    /// is no longer than what is read.
+    Replaces,
+    /// The same, the other way round.
+    Replaced,
+    /// They share no byte.
+    Never,
+}
+
+/// Puts the slots of `order`, in that order, each at the lowest address where it meets nothing that it may not.
+/// `None` when one does not fit. Addresses are by slot; slots outside `order` get 0.
 pub fn first_fit(fit: &Fit, order: &[usize]) -> Option<Vec<u64>> {
     let mut addresses = vec![0; fit.sizes.len()];
-    let start = (fit.align)(fit.start.min(LAST));
     for (done, &slot) in order.iter().enumerate() {
         let size = *fit.sizes.get(slot)?;
-        let mut taken = (fit.taken)(slot);
-        taken.extend(
-            order[..done].iter().filter(|&&other| (fit.conflict)(other, slot)).map(|&other| Range {
-                start: addresses[other],
-                end: addresses[other].saturating_add(fit.sizes[other]),
-            }),
-        );
-        let address = lowest_free(start, size, &sorted(&taken), fit.align)?;
-        if address.checked_add(size)? > fit.limit {
-            return None;
+        let mut never = (fit.taken)(slot);
+        let mut in_place = Vec::new();
+        for &other in &order[..done] {
+            let range = Range { start: addresses[other], end: addresses[other].saturating_add(fit.sizes[other]) };
+            match (fit.meeting)(slot, other) {
+                Meeting::Free => {}
+                Meeting::Replaces if size <= fit.sizes[other] => in_place.push(range),
+                Meeting::Replaced if size >= fit.sizes[other] => in_place.push(range),
+                _ => never.push(range),
+            }
         }
-        addresses[slot] = address;
+        let legal = |address: u64| {
+            let Some(end) = address.checked_add(size).filter(|end| *end <= fit.limit) else { return false };
+            let own = Range { start: address, end };
+            !never.iter().any(|r| r.meets(&own)) && in_place.iter().all(|r| r.start == address || !r.meets(&own))
+        };
+        // The lowest legal address is the first one, the end of something, or the start of what it replaces.
+        let behind = never.iter().chain(&in_place).filter_map(|r| up(r.end, fit.align));
+        let mut candidates: Vec<u64> = behind.chain(in_place.iter().map(|r| r.start)).collect();
+        candidates.push(up(fit.start, fit.align)?);
+        let from = up(fit.start, fit.align)?;
+        addresses[slot] = candidates.into_iter().filter(|&address| address >= from && legal(address)).min()?;
     }
     Some(addresses)
 }
@@ -224,11 +247,28 @@ mod tests {
     #[test]
     fn first_fit_uses_the_bytes_of_what_is_over() {
         // 0 and 2 are never in use at once; 1 meets both.
-        let conflict = |a: usize, b: usize| a == 1 || b == 1;
+        let meeting = |a: usize, b: usize| if a == 1 || b == 1 { Meeting::Never } else { Meeting::Free };
         let free = |_: usize| Vec::new();
-        let fit = Fit { sizes: &[64, 32, 64], start: 0, limit: 96, align: &align, taken: &free, conflict: &conflict };
+        let fit = Fit { sizes: &[64, 32, 64], start: 0, limit: 96, align: &align, taken: &free, meeting: &meeting };
         assert_eq!(first_fit(&fit, &[0, 1, 2]), Some(vec![0, 64, 0]));
         assert_eq!(first_fit(&Fit { limit: 95, ..fit }, &[0, 1, 2]), None);
+    }
+
+    #[test]
+    fn what_works_in_place_begins_where_its_argument_does() {
+        let meeting = |slot: usize, other: usize| match (slot, other) {
+            (2, 1) => Meeting::Replaces,
+            (2, 0) => Meeting::Free,
+            _ => Meeting::Never,
+        };
+        let free = |_: usize| Vec::new();
+        let fit =
+            Fit { sizes: &[32, 64, 64], start: 0, limit: 160, align: &align, taken: &free, meeting: &meeting };
+        // At 0 it would lie over half of its argument.
+        assert_eq!(first_fit(&fit, &[0, 1, 2]), Some(vec![0, 32, 32]));
+        // A longer result would reach behind its argument, which the operation still reads.
+        let longer = Fit { sizes: &[32, 64, 96], limit: 192, ..fit };
+        assert_eq!(first_fit(&longer, &[0, 1, 2]), Some(vec![0, 32, 96]));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::{
     area::{Area, Extent},
-    effects::{Origin, origin, scratch},
+    effects::{Origin, origin, scratch, touched},
     memory::{Memory, Patch},
     pieces::Writer,
     places::{Place, Places},
@@ -48,13 +48,16 @@ pub(super) struct Run<'p> {
     /// What was reported: once a variable and code.
     pub(super) reported: HashSet<(&'static str, VarId)>,
     loops: Vec<Loop>,
+    /// Tiles that nothing is ever written to under their own name: whoever carries one finds nothing lost.
+    undefined: HashSet<VarId>,
 }
 
 impl<'p> Run<'p> {
     /// Runs a function; returns what it found.
     pub(super) fn of(function: &'p Function, places: &'p Places) -> Vec<Problem> {
         let (memory, problems, reported) = (Memory::default(), Vec::new(), HashSet::new());
-        let mut run = Self { function, places, memory, problems, reported, loops: Vec::new() };
+        let undefined = function.body.as_ref().map(undefined).unwrap_or_default();
+        let mut run = Self { function, places, memory, problems, reported, loops: Vec::new(), undefined };
         for param in &function.params {
             run.define(param.var, function.span);
         }
@@ -158,6 +161,7 @@ impl<'p> Run<'p> {
 
     fn repeat(&mut self, parts: &Parts<'p>, span: Span) {
         self.bind(parts.carried, parts.inits);
+        self.claim_undefined(parts, span);
         self.forget_overwritten(parts, span);
         let breaks = loop {
             let mark = self.memory.mark();
@@ -184,6 +188,18 @@ impl<'p> Run<'p> {
         self.memory.join(&outcomes);
         let pairs: Vec<_> = parts.results.iter().copied().zip(parts.carried.iter().copied()).collect();
         self.bind_pairs(&pairs);
+    }
+
+    /// What a loop carries at first without anybody knowing what it is stands wherever its place is, also when the loop
+    /// has been run before.
+    fn claim_undefined(&mut self, parts: &Parts<'p>, span: Span) {
+        for (&carried, init) in parts.carried.iter().zip(parts.inits) {
+            if init.as_var().is_some_and(|var| self.undefined.contains(&var))
+                && let Some(place) = self.places.get(carried)
+            {
+                self.memory.claim(place.area, carried, Writer { tile: carried, span });
+            }
+        }
     }
 
     /// Values from outside that the body certainly overwrites are not there for every trip. Knowing that at once spares
@@ -231,6 +247,26 @@ fn yielded(block: &Block) -> &[Expr] {
         Some(StmtKind::Yield(values)) => values,
         _ => &[],
     }
+}
+
+/// The tiles of a block that are made and never changed under the name that they are made with.
+fn undefined(block: &Block) -> HashSet<VarId> {
+    fn collect(block: &Block, made: &mut HashSet<VarId>, changed: &mut HashSet<VarId>) {
+        for statement in block {
+            if let StmtKind::Assign { value, .. } | StmtKind::Eval(value) = &statement.kind {
+                changed.extend(value.as_call().map(touched).unwrap_or_default());
+            }
+            if let StmtKind::Assign { target, value } = &statement.kind
+                && origin(value) == Origin::Created
+            {
+                made.insert(*target);
+            }
+            statement.blocks().into_iter().for_each(|inner| collect(inner, made, changed));
+        }
+    }
+    let (mut made, mut changed) = (HashSet::new(), HashSet::new());
+    collect(block, &mut made, &mut changed);
+    &made - &changed
 }
 
 /// What a block gives values to.

@@ -84,6 +84,8 @@ struct Danger {
     read: VarId,
     /// Where.
     at: Span,
+    /// How the value is made when it is a tile that nothing was written to: another one is as good as a copy.
+    create: Option<Expr>,
 }
 
 /// Where a value is defined.
@@ -143,25 +145,27 @@ impl<'a> Reads<'a> {
         let mut seen: Vec<Key> = Vec::new();
         for (index, var, written) in self.taken_over(stmt) {
             let Some(key) = refs::base(self.function, var) else { continue };
+            let create = self.undefined(var);
             let again = match (seen.contains(&key), written) {
                 (true, _) => Some((var, stmt.span)),
-                (false, true) => self.read_again(&key, stmt, path),
+                (false, true) => self.read_again(&key, create.map(|_| var), stmt, path),
                 (false, false) => None,
             };
             match again {
-                Some((read, at)) => found.push(Danger { path: path.clone(), index, var, read, at }),
+                Some((read, at)) => {
+                    found.push(Danger { path: path.clone(), index, var, read, at, create: create.cloned() });
+                }
                 None => seen.push(key),
             }
         }
         found
     }
 
-    /// Values whose bytes a loop carries or a branch's result has, and whether something else is written there while
-    /// they are worth something.
+    /// Values whose bytes a loop carries or a branch's result has, and whether something else is written there.
     fn taken_over(&self, stmt: &Stmt) -> Vec<(usize, VarId, bool)> {
         let StmtKind::If { then, otherwise: Some(otherwise), results, .. } = &stmt.kind else {
             let inits = walk::carries(stmt).into_iter().filter_map(|c| Some((c.index, c.init?)));
-            return inits.map(|(index, init)| (index, init, !self.is_undefined(init))).collect();
+            return inits.map(|(index, init)| (index, init, true)).collect();
         };
         let taken = |index: usize| {
             let var = walk::yielded_var(then, index)?;
@@ -172,20 +176,21 @@ impl<'a> Reads<'a> {
         (0..results.len()).filter_map(taken).collect()
     }
 
-    /// Whether nobody can tell what a tile holds.
-    fn is_undefined(&self, var: VarId) -> bool {
-        let stmt = self.defined.get(&var).and_then(|d| walk::at(self.body, &d.path));
-        match stmt.map(|s| &s.kind) {
-            Some(StmtKind::Assign { value, .. }) => value.as_call().and_then(Call::op) == Some("tile.create"),
-            _ => false,
+    /// How a tile is made of which nobody can tell what it holds.
+    fn undefined(&self, var: VarId) -> Option<&'a Expr> {
+        match &walk::at(self.body, &self.defined.get(&var)?.path)?.kind {
+            StmtKind::Assign { value, .. } => {
+                (value.as_call().and_then(Call::op) == Some("tile.create")).then_some(value)
+            }
+            _ => None,
         }
     }
 
     /// A tile with the same bytes from before a loop or branch that is read once that has begun (a loop) or is over (a
-    /// branch).
-    fn read_again(&self, key: &Key, stmt: &Stmt, path: &Path) -> Option<(VarId, Span)> {
+    /// branch). What `undefined` holds does not matter.
+    fn read_again(&self, key: &Key, undefined: Option<VarId>, stmt: &Stmt, path: &Path) -> Option<(VarId, Span)> {
         let is_loop = walk::loop_body(stmt).is_some();
-        for &var in self.by_base.get(key)? {
+        for &var in self.by_base.get(key)?.iter().filter(|v| Some(**v) != undefined) {
             let Some(defined) = self.defined.get(&var) else { continue };
             if !defined.before(path) {
                 continue;
@@ -226,12 +231,16 @@ fn copy(
     moved: usize,
     danger: &Danger,
 ) -> Result<usize, Problem> {
-    let Some(tile) = function.vars.get(danger.var.index()).and_then(|v| v.ty.tile()).cloned() else { return Ok(0) };
+    let Some(mut tile) = function.vars.get(danger.var.index()).and_then(|v| v.ty.tile()).cloned() else {
+        return Ok(0);
+    };
+    // A slot that the author declared is not for the copy.
+    tile.memref = None;
     let name = function.var(danger.var).name.clone();
     let Some((block, at)) = block_mut(body, path) else { return Ok(0) };
     let Some(stmt) = block.get_mut(at + moved) else { return Ok(0) };
     let span = stmt.span;
-    if tile.space != Some(MemorySpace::Vec) {
+    if tile.space != Some(MemorySpace::Vec) && danger.create.is_none() {
         let read = function.vars.get(danger.read.index()).map(|v| v.name.clone()).unwrap_or_default();
         let space = tile.space.map_or("memory", MemorySpace::name);
         let message =
@@ -245,7 +254,7 @@ fn copy(
         args: vec![Expr::made(ExprKind::Var(danger.var))],
         kwargs: vec![("target_memory".to_owned(), Expr::made(ExprKind::Symbol("Mem.Vec".to_owned())))],
     };
-    let value = Expr::made(ExprKind::Call(Box::new(call)));
+    let value = danger.create.clone().unwrap_or_else(|| Expr::made(ExprKind::Call(Box::new(call))));
     let copy = Stmt::made(StmtKind::Assign { target, value }, span);
     if let Some(value) = used_value(stmt, danger.index) {
         value.kind = ExprKind::Var(target);

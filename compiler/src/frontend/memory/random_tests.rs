@@ -32,7 +32,7 @@ const WAYS: [(Planner, Order); 4] = [
 /// Bytes of each space: small enough that some programs do not fit.
 fn capacity(space: MemorySpace) -> u64 {
     match space {
-        MemorySpace::Vec => 12_288,
+        MemorySpace::Vec => 16_384,
         MemorySpace::Mat => 16_384,
         MemorySpace::Acc => 8192,
         _ => 4096,

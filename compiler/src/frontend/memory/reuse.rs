@@ -20,7 +20,7 @@ use super::{
 use crate::{
     frontend::ast::{Function, MemorySpace, Problem, StmtKind, VarId},
     memory::{
-        layout::{self, Fit},
+        layout::{self, Fit, Meeting},
         lifetimes::{Lifetime, Lifetimes},
         reuse::{Buffer, pack},
     },
@@ -174,12 +174,23 @@ impl Space<'_> {
             limit,
             align: &align,
             taken: &|_| Vec::new(),
-            conflict: &|a, b| !self.may_share(group(a), group(b)),
+            meeting: &|a, b| self.meeting(group(a), group(b)),
         };
         let in_order: Vec<usize> = (0..sizes.len()).collect();
         let mut by_size = in_order.clone();
         by_size.sort_by_key(|&m| std::cmp::Reverse(sizes[m]));
         layout::first_fit(&fit, &by_size).or_else(|| layout::first_fit(&fit, &in_order))
+    }
+
+    fn meeting(&self, group: &Group, other: &Group) -> Meeting {
+        if !self.may_share(group, other) {
+            return Meeting::Never;
+        }
+        match (self.hull(group), self.hull(other)) {
+            (Some(own), Some(other)) if own.start == other.end => Meeting::Replaces,
+            (Some(own), Some(other)) if own.end == other.start => Meeting::Replaced,
+            _ => Meeting::Free,
+        }
     }
 
     fn buffer(&self, group: &Group) -> Buffer {

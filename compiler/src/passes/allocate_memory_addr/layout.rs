@@ -5,7 +5,7 @@ use super::{
     lifetimes::{Lifetime, Region},
     policy::MemoryAllocatorPolicy,
 };
-use crate::memory::layout::{self, Fit, Range};
+use crate::memory::layout::{self, Fit, Meeting, Range};
 use pto_dialect::Space;
 
 /// What a placement must keep to.
@@ -60,15 +60,23 @@ pub fn first_fit(request: &Request, order: &[usize], pinned: &[Region], roots: &
             let alive = pinned.iter().filter(|r| r.lifetime.meets(&roots.list[index].lifetime)).map(|r| r.range);
             request.obstacles.iter().copied().chain(alive).collect()
         },
-        conflict: &|a, b| conflicts(&roots.list[a], &roots.list[b]),
+        meeting: &|tile, other| meeting(&roots.list[tile], &roots.list[other]),
     };
     let addresses = layout::first_fit(&fit, order)?;
     Some(order.iter().map(|&index| (index, addresses[index])).collect())
 }
 
-/// Whether two tiles may not share bytes. Tiles that only meet at one operation may, where it works in place.
-fn conflicts(a: &Root, b: &Root) -> bool {
-    a.lifetime.meets(&b.lifetime) && !hands_over(&a.lifetime, &b.lifetime) && !hands_over(&b.lifetime, &a.lifetime)
+/// Tiles that only meet at one operation may share bytes, where it works in place.
+fn meeting(tile: &Root, other: &Root) -> Meeting {
+    if !tile.lifetime.meets(&other.lifetime) {
+        Meeting::Free
+    } else if hands_over(&other.lifetime, &tile.lifetime) {
+        Meeting::Replaces
+    } else if hands_over(&tile.lifetime, &other.lifetime) {
+        Meeting::Replaced
+    } else {
+        Meeting::Never
+    }
 }
 
 /// Whether the last operation of one writes the other in place of it.

@@ -10,7 +10,7 @@ use crate::frontend::{
 };
 use std::collections::BTreeMap;
 
-/// One statement for each allocation that is in use, in the order of first use.
+/// One statement for each allocation that is in use, declared ones first, each in the order of first use.
 pub fn of(function: &Function, body: &Block, sizes: &BTreeMap<VarId, u64>, declarations: &Declarations) -> Vec<Stmt> {
     let mut order: Vec<(VarId, MemorySpace)> = Vec::new();
     let mut note = |var: VarId| {
@@ -26,6 +26,7 @@ pub fn of(function: &Function, body: &Block, sizes: &BTreeMap<VarId, u64>, decla
         StmtKind::Assign { target, .. } => note(*target),
         _ => walk::carries(stmt).iter().for_each(|c| note(c.inside)),
     });
+    order.sort_by_key(|(base, _)| declarations.size(*base).is_none());
     let statement = |(base, space): (VarId, MemorySpace)| {
         let pinned = declarations.size(base);
         let size = pinned.or(sizes.get(&base).copied()).unwrap_or(0);

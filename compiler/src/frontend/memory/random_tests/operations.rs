@@ -64,7 +64,7 @@ fn create(source: &mut Source, scope: &mut Scope) -> Option<()> {
 
 fn elementwise(source: &mut Source, scope: &mut Scope) -> Option<()> {
     let a = source.pick(scope, in_vec)?;
-    let b = source.pick(scope, |t| t.form == a.form)?;
+    let b = source.pick(scope, |t| t.form == a.form && t.lie != Lie::Empty)?;
     let value = match source.random.below(3) {
         0 => format!("pl.tile.exp({})", a.name),
         1 => format!("pl.tile.muls({}, 2.0)", a.name),
@@ -77,7 +77,7 @@ fn elementwise(source: &mut Source, scope: &mut Scope) -> Option<()> {
 /// Operations that may not write over all they read.
 fn apart(source: &mut Source, scope: &mut Scope) -> Option<()> {
     let a = source.pick(scope, in_vec)?;
-    let b = source.pick(scope, |t| t.form == a.form)?;
+    let b = source.pick(scope, |t| t.form == a.form && t.lie != Lie::Empty)?;
     let (form, value) = match source.random.below(4) {
         0 => (a.form, format!("pl.tile.recip({})", a.name)),
         1 => (a.form, format!("pl.tile.move({}, target_memory=pl.Mem.Vec)", a.name)),
