@@ -56,7 +56,7 @@ impl<'p> Run<'p> {
     /// Runs a function; returns what it found.
     pub(super) fn of(function: &'p Function, places: &'p Places) -> Vec<Problem> {
         let (memory, problems, reported) = (Memory::default(), Vec::new(), HashSet::new());
-        let undefined = function.body.as_ref().map(undefined).unwrap_or_default();
+        let undefined = function.body.as_ref().map(|body| undefined(body, places)).unwrap_or_default();
         let mut run = Self { function, places, memory, problems, reported, loops: Vec::new(), undefined };
         for param in &function.params {
             run.define(param.var, function.span);
@@ -194,7 +194,8 @@ impl<'p> Run<'p> {
     /// has been run before.
     fn claim_undefined(&mut self, parts: &Parts<'p>, span: Span) {
         for (&carried, init) in parts.carried.iter().zip(parts.inits) {
-            if init.as_var().is_some_and(|var| self.undefined.contains(&var))
+            let value = init.as_var().and_then(|var| self.places.get(var)).map(|place| place.value);
+            if value.is_some_and(|value| self.undefined.contains(&value))
                 && let Some(place) = self.places.get(carried)
             {
                 self.memory.claim(place.area, carried, Writer { tile: carried, span });
@@ -249,9 +250,9 @@ fn yielded(block: &Block) -> &[Expr] {
     }
 }
 
-/// The tiles of a block that are made and never changed under the name that they are made with.
-fn undefined(block: &Block) -> HashSet<VarId> {
-    fn collect(block: &Block, made: &mut HashSet<VarId>, changed: &mut HashSet<VarId>) {
+/// The tiles of a block that are made and never changed without getting a new name.
+fn undefined(block: &Block, places: &Places) -> HashSet<VarId> {
+    fn collect(block: &Block, made: &mut HashSet<VarId>, changed: &mut Vec<VarId>) {
         for statement in block {
             if let StmtKind::Assign { value, .. } | StmtKind::Eval(value) = &statement.kind {
                 changed.extend(value.as_call().map(touched).unwrap_or_default());
@@ -264,9 +265,12 @@ fn undefined(block: &Block) -> HashSet<VarId> {
             statement.blocks().into_iter().for_each(|inner| collect(inner, made, changed));
         }
     }
-    let (mut made, mut changed) = (HashSet::new(), HashSet::new());
+    let (mut made, mut changed) = (HashSet::new(), Vec::new());
     collect(block, &mut made, &mut changed);
-    &made - &changed
+    for value in changed.into_iter().filter_map(|var| places.get(var)).map(|place| place.value) {
+        made.remove(&value);
+    }
+    made
 }
 
 /// What a block gives values to.

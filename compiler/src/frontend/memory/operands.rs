@@ -55,6 +55,12 @@ pub fn forbidden(function: &Function, call: &Call, result: VarId) -> Vec<VarId> 
     indices.into_iter().filter_map(|i| call.args.get(i)?.as_var()).collect()
 }
 
+/// Operands that a call changes without giving them a new name.
+pub fn written(call: &Call) -> Vec<VarId> {
+    let indices = call.op().and_then(op_by_name).map_or(&[][..], |op| op.writes);
+    indices.iter().filter_map(|&i| call.args.get(i)?.as_var()).collect()
+}
+
 /// Operands that a call's result would cover in part if it had the given bytes: it would be written over what is read
 /// later on. One that begins where the result does and is as large is replaced bit by bit, which is fine.
 pub fn covered_in_part(function: &Function, call: &Call, result: &MemRef) -> Vec<VarId> {

@@ -9,6 +9,7 @@
 
 use super::{
     Target, init_memref,
+    operands::written,
     paths::{before, block_mut, exclude_each_other, is_inside, same_place},
     refs::{self, Key},
     walk::{self, Path},
@@ -16,7 +17,7 @@ use super::{
 use crate::frontend::ast::{
     Block, Call, Callee, Expr, ExprKind, Function, MemorySpace, Problem, Span, Stmt, StmtKind, Type, VarId,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Copies give values bytes of their own, which may endanger others: so often is that looked at again.
 const ROUNDS: usize = 16;
@@ -109,16 +110,26 @@ struct Reads<'a> {
     defined: BTreeMap<VarId, Defined>,
     by_base: BTreeMap<Key, Vec<VarId>>,
     reads: BTreeMap<VarId, Vec<(Path, Span)>>,
+    /// Allocations that some statement writes to without giving the tile a new name.
+    changed: BTreeSet<Key>,
 }
 
 impl<'a> Reads<'a> {
     fn of(function: &'a Function, body: &'a Block) -> Self {
-        let mut found =
-            Self { function, body, defined: BTreeMap::new(), by_base: BTreeMap::new(), reads: BTreeMap::new() };
+        let mut found = Self {
+            function,
+            body,
+            defined: BTreeMap::new(),
+            by_base: BTreeMap::new(),
+            reads: BTreeMap::new(),
+            changed: BTreeSet::new(),
+        };
         walk::each_with_path(body, &mut |stmt, path| {
             for var in walk::expressions(stmt).into_iter().flat_map(Expr::vars) {
                 found.reads.entry(var).or_default().push((path.clone(), stmt.span));
             }
+            let calls = walk::expressions(stmt).into_iter().filter_map(Expr::as_call);
+            found.changed.extend(calls.flat_map(written).filter_map(|v| refs::base(function, v)));
             let mut define = |var: VarId, behind: bool| {
                 found.defined.insert(var, Defined { path: path.clone(), behind });
                 if let Some(key) = refs::base(function, var) {
@@ -178,6 +189,9 @@ impl<'a> Reads<'a> {
 
     /// How a tile is made of which nobody can tell what it holds.
     fn undefined(&self, var: VarId) -> Option<&'a Expr> {
+        if refs::base(self.function, var).is_none_or(|key| self.changed.contains(&key)) {
+            return None;
+        }
         match &walk::at(self.body, &self.defined.get(&var)?.path)?.kind {
             StmtKind::Assign { value, .. } => {
                 (value.as_call().and_then(Call::op) == Some("tile.create")).then_some(value)

@@ -22,7 +22,7 @@ use crate::{
     memory::{
         layout::{self, Fit, Meeting},
         lifetimes::{Lifetime, Lifetimes},
-        reuse::{Buffer, pack},
+        reuse::{Buffer, Times, pack_by_time},
     },
 };
 use hazards::Hazards;
@@ -133,9 +133,14 @@ impl Space<'_> {
         let group = |m: usize| &self.groups[self.members[m]];
         let of_space: Vec<&Group> = (0..self.members.len()).map(group).collect();
         let mut stages = Stages::of(self.function, &of_space, limit);
+        let lives: Vec<Option<Lifetime>> = of_space.iter().map(|g| self.hull(g)).collect();
         let once = |stages: &Stages| {
             let buffers: Vec<Buffer> = of_space.iter().map(|g| self.buffer(g)).collect();
-            pack(&buffers, &|a, b| self.may_share(of_space[a], of_space[b]) && !stages.keep_apart(a, b))
+            // Whatever forbids sharing needs two buffers that at least touch in time, but for stages of a pipeline.
+            let times = Times { lives: &lives, always: &|index| stages.concern(index) };
+            pack_by_time(&buffers, &times, &|a, b| {
+                self.may_share(of_space[a], of_space[b]) && !stages.keep_apart(a, b)
+            })
         };
         let mut places = once(&stages);
         let Some(limit) = limit else { return places };

@@ -234,7 +234,6 @@ class NumbersCountOverAllSpaces:
 # ---- loops_carry_one_buffer: the first value, what the body knows it as, what it yields and the result are one buffer
 # run --planner=sequential
 # tile t Vec 0 4096
-# tile c Vec 0 4096
 # tile u Vec 0 4096
 # tile e Vec 0 4096
 # tile w Vec 4096 4096

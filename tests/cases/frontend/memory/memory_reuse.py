@@ -182,7 +182,6 @@ class NeededInTheLoop:
 # run --planner=reuse
 # tile w Vec 0 4096
 # tile zero Vec 4096 4096
-# tile sum Vec 4096 4096
 # tile x Vec 8192 4096
 # tile y Vec 8192 4096
 # tile next Vec 4096 4096
@@ -214,7 +213,7 @@ class CarriedByALoop:
 # tile v Vec 0 4096
 # tile v_mv Vec 4096 4096
 # tile e Vec 4096 4096
-# tile w Vec 4096 4096
+# tile w Vec 0 4096
 # allocs mem_vec_2 mem_vec_3
 # pypto.program: ResultsOfBranches
 import pypto.language as pl
@@ -237,7 +236,8 @@ class ResultsOfBranches:
 # run --planner=reuse
 # tile u Vec 4096 4096
 # tile e Vec 4096 4096
-# tile x Vec 0 4096
+# tile v Vec 0 4096
+# tile x Vec 8192 4096
 # tile y Vec 0 4096
 # pypto.program: AResultIsReadLater
 import pypto.language as pl
@@ -387,9 +387,13 @@ class SpacesAreApart:
         d: pl.Tile[[32, 32], pl.FP32, pl.Mem.Acc] = pl.tile.matmul_acc(c, l, r)
         pl.tile.store(d, [0, 0], out)
 
-# ---- one_seed_for_two_loops: a tile without value begins two loops, whose results are both read
+# ---- one_seed_for_two_loops: a tile without value begins two loops, whose results are both read: the second loop gets another one
 # run --planner=reuse
-# no_error error
+# tile t Vec 0 4096
+# tile e Vec 4096 4096
+# tile seed_mv Vec 8192 4096
+# tile f Vec 8192 4096
+# tile w Vec 0 4096
 # pypto.program: OneSeedForTwoLoops
 import pypto.language as pl
 
@@ -411,7 +415,6 @@ class OneSeedForTwoLoops:
 # ---- one_seed_for_a_loop_in_a_loop: an accumulator without value begins the inner loop each time
 # run --planner=reuse
 # tile seed Acc 0 4096
-# tile acc Acc 0 4096
 # tile next Acc 0 4096
 # tile sum Acc 0 4096
 # pypto.program: OneSeedForALoopInALoop

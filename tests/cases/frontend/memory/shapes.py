@@ -36,7 +36,6 @@ class ManyLifetimes:
 # ---- carried_sum: the first value, the carried one, the yielded one and the result are one buffer
 # run --planner=reuse
 # tile first Vec 0 4096
-# tile acc Vec 0 4096
 # tile t Vec 4096 4096
 # tile next Vec 0 4096
 # tile sum Vec 0 4096
@@ -74,7 +73,7 @@ class LostSum:
 
 # ---- loop_result_is_read_later: what is first written behind a loop may take the bytes of a tile of the loop, never those of its result
 # run --planner=reuse
-# tile acc Vec 0 16384
+# tile first Vec 0 16384
 # tile chunk Vec 16384 16384
 # tile next Vec 0 16384
 # tile sum Vec 0 16384
@@ -276,10 +275,11 @@ class WindowOfAPoppedTile:
         pl.tile.store(w, [0, 0], out)
         pl.system.tfree_to_aic(got, split=0)
 
-# ---- window_that_is_not_aligned: column 1 begins 4 bytes behind an aligned address
+# ---- window_that_is_not_aligned: column 1 begins 4 bytes behind an aligned address and is stated there, never rounded; the lowering refuses it
 # run --planner=reuse
-# error tile 'w'
-# error byte 4
+# tile t Vec 0 512
+# tile w Vec 4 484
+# tile u Vec 512 64
 # pypto.program: WindowThatIsNotAligned
 import pypto.language as pl
 

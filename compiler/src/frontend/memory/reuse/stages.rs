@@ -73,6 +73,11 @@ impl Stages {
         stages
     }
 
+    /// Whether a buffer belongs to a pipeline.
+    pub fn concern(&self, buffer: usize) -> bool {
+        self.marks.get(buffer).is_some_and(|marks| !marks.is_empty())
+    }
+
     /// Whether two buffers belong to different stages that must not wait for one another.
     pub fn keep_apart(&self, a: usize, b: usize) -> bool {
         let (Some(first), Some(second)) = (self.marks.get(a), self.marks.get(b)) else { return false };
