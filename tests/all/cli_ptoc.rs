@@ -25,6 +25,33 @@ fn aliases_name_a3() {
 }
 
 #[test]
+fn modules_are_no_programs() {
+    let run = run("ptoc", [KERNEL, "--emit=frontend"]);
+    assert_eq!(run.code, Some(1));
+    check("frontend_of_module", &run);
+}
+
+#[test]
+fn the_placement_of_a_module_is_data() {
+    check("placement", &run("ptoc", [KERNEL, "--emit=placement"]));
+}
+
+#[test]
+fn names_order_tiles_when_asked() {
+    let text = "module {\n  func.func @f() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n    %c = arith.constant 1.0 : f32\n    %b = pto.alloc_tile : !pto.tile_buf<vec, 8x64xf32>\n    %a = pto.alloc_tile : !pto.tile_buf<vec, 8x64xf32>\n    pto.texpands ins(%c : f32) outs(%b : !pto.tile_buf<vec, 8x64xf32>)\n    pto.texpands ins(%c : f32) outs(%a : !pto.tile_buf<vec, 8x64xf32>)\n    return\n  }\n}\n";
+    for (order, address) in [("id", "TASSIGN<0x0>(b)"), ("name", "TASSIGN<0x0>(a)")] {
+        let cpp = run_with_input("ptoc", ["-", &format!("--order={order}")], text).succeeded();
+        assert!(cpp.contains(address), "{order}:\n{cpp}");
+    }
+}
+
+#[test]
+fn a_program_without_a_kernel_is_a_warning() {
+    let text = "# pypto.program: Host\nimport pypto.language as pl\n\n@pl.program\nclass Host:\n    @pl.function(type=pl.FunctionType.Orchestration)\n    def host(self, x: pl.Tensor[[8, 8], pl.FP32]):\n        return x\n";
+    check("no_kernel", &run_with_input("ptoc", ["-"], text));
+}
+
+#[test]
 fn the_module_and_the_flag_must_not_contradict() {
     let run = run("ptoc", [KERNEL, "--arch=a5"]);
     assert_eq!(run.code, Some(1));

@@ -73,6 +73,14 @@ fn compiles_as_cxx20() {
     compiles(&all(), Standard::Cxx20);
 }
 
+/// What comes of front-end programs.
+#[test]
+fn lowered_programs_compile() {
+    let programs = case_files(&cases("frontend/lower"));
+    assert!(!programs.is_empty());
+    compiles(&programs, Standard::Cxx17);
+}
+
 /// A function's name is part of its interface: it is refused, not changed.
 #[test]
 fn names_that_cxx_cannot_have_are_refused() {

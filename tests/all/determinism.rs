@@ -14,6 +14,19 @@ fn twenty_runs_are_identical() {
     }
 }
 
+#[test]
+fn placements_of_programs_are_identical() {
+    for emit in ["--emit=cpp", "--emit=frontend", "--emit=placement"] {
+        let arguments = ["tests/cases/frontend/lower/control.py", "tests/cases/frontend/lower/queues_a3.py"];
+        for program in arguments {
+            let first = run("ptoc", [program, emit]).succeeded();
+            for _ in 1..8 {
+                assert_eq!(first, run("ptoc", [program, emit]).succeeded(), "{program} {emit}");
+            }
+        }
+    }
+}
+
 /// Address-space layout and hash seeds differ between processes; reports must not.
 #[test]
 fn reports_are_identical() {

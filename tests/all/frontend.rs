@@ -131,7 +131,7 @@ fn placed_programs_read_back_unchanged() {
 #[test]
 fn lowering() {
     each_case(&case_files(&cases("frontend/lower")), |case| {
-        let arch = case.text.lines().find_map(|l| l.strip_prefix("# arch: ")).unwrap_or("a3");
+        let arch = case.directive("ARCH").unwrap_or("a3");
         let arguments =
             [case.relative().to_string(), format!("--arch={arch}"), "--sync=none".to_owned(), "-o".into(), "-".into()];
         let cpp = run("ptoc", arguments.iter().map(String::as_str)).succeeded();

@@ -124,9 +124,13 @@ impl Case {
         Self { path: path.to_path_buf(), name, text }
     }
 
-    /// The value of a `// KEY: value` line.
+    /// The value of a `// KEY: value` line (`# KEY: value` in programs).
     pub fn directive(&self, key: &str) -> Option<&str> {
-        self.text.lines().find_map(|l| l.strip_prefix("// ")?.strip_prefix(key)?.strip_prefix(": ").map(str::trim))
+        let comment = |line: &'_ str| line.strip_prefix("// ").or_else(|| line.strip_prefix("# ")).map(str::len);
+        self.text.lines().find_map(|line| {
+            let text = &line[line.len() - comment(line)?..];
+            text.strip_prefix(key)?.strip_prefix(": ").map(str::trim)
+        })
     }
 
     /// The path as the programs are given it, from the root of the repository.

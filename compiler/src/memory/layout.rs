@@ -262,8 +262,7 @@ mod tests {
             _ => Meeting::Never,
         };
         let free = |_: usize| Vec::new();
-        let fit =
-            Fit { sizes: &[32, 64, 64], start: 0, limit: 160, align: &align, taken: &free, meeting: &meeting };
+        let fit = Fit { sizes: &[32, 64, 64], start: 0, limit: 160, align: &align, taken: &free, meeting: &meeting };
         // At 0 it would lie over half of its argument.
         assert_eq!(first_fit(&fit, &[0, 1, 2]), Some(vec![0, 32, 32]));
         // A longer result would reach behind its argument, which the operation still reads.

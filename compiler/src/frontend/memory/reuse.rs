@@ -138,9 +138,7 @@ impl Space<'_> {
             let buffers: Vec<Buffer> = of_space.iter().map(|g| self.buffer(g)).collect();
             // Whatever forbids sharing needs two buffers that at least touch in time, but for stages of a pipeline.
             let times = Times { lives: &lives, always: &|index| stages.concern(index) };
-            pack_by_time(&buffers, &times, &|a, b| {
-                self.may_share(of_space[a], of_space[b]) && !stages.keep_apart(a, b)
-            })
+            pack_by_time(&buffers, &times, &|a, b| self.may_share(of_space[a], of_space[b]) && !stages.keep_apart(a, b))
         };
         let mut places = once(&stages);
         let Some(limit) = limit else { return places };

@@ -59,6 +59,12 @@ constexpr void check_address() {
 
 namespace pto {
 
+// Where the scales of an L0 operand stand: there is one byte of scale for every 16 bytes of operand.
+template <class T>
+PTO_INTERNAL uint64_t GetScaleAddr(T* operand) {
+    return uint64_t(operand) >> 4;
+}
+
 template <class T, class AddrType>
 PTO_INST void TASSIGN(T& object, AddrType address, pto_host::Site site = pto_host::Site::here()) {
     if constexpr (is_tile_data_v<T> || is_conv_tile_v<T>) {

@@ -1,5 +1,5 @@
 # Sums and differences of three, with a scalar in the middle.
-# arch: a5
+# ARCH: a5
 # pypto.program: Carries
 import pypto.language as pl
 

@@ -1,5 +1,5 @@
 # Random bits and indexed global memory.
-# arch: a5
+# ARCH: a5
 # pypto.program: Random
 import pypto.language as pl
 

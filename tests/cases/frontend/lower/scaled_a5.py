@@ -1,5 +1,5 @@
 # Products of 8-bit floats with scales, and a store that converts with a table of factors.
-# arch: a5
+# ARCH: a5
 # pypto.program: Scaled
 import pypto.language as pl
 

@@ -50,7 +50,8 @@ fn repeat(source: &mut Source, scope: &mut Vec<Tile>, cube: bool) {
     for init in &inits {
         let fresh = source.number();
         names.push(format!("t{fresh}"));
-        let tile = Tile { name: format!("t{fresh}"), data: vec![fresh], home: Some(number), lie: Lie::Dense, ..init.clone() };
+        let tile =
+            Tile { name: format!("t{fresh}"), data: vec![fresh], home: Some(number), lie: Lie::Dense, ..init.clone() };
         inside.push(tile);
     }
     let mut values: Vec<String> = inits.iter().map(|t| t.name.clone()).collect();
