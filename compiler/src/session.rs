@@ -198,7 +198,9 @@ fn stages(context: &Context, text: &str, file: &str, options: &CompileOptions, o
     };
     outcome.stage = Stage::Check;
     set_target(context, &module, &device);
-    check_before(module.as_operation(), options)?;
+    // Addresses of a front-end program are ours, whatever the level.
+    let level = if front_end::is_program(text, file) { Level::Mixed } else { options.level };
+    check_before(module.as_operation(), level)?;
     outcome.stage = Stage::Passes;
     let settings = Settings {
         device,
@@ -311,7 +313,7 @@ fn set_target<'c>(context: &'c Context, module: &Module<'c>, device: &Device) {
 }
 
 /// What no pass is responsible for.
-fn check_before(root: OperationRef, options: &CompileOptions) -> Option<()> {
+fn check_before(root: OperationRef, level: Level) -> Option<()> {
     let mut ok = true;
     for op in ir::walk(root) {
         if op_name(op) == "scf.for"
@@ -322,7 +324,7 @@ fn check_before(root: OperationRef, options: &CompileOptions) -> Option<()> {
             ok = false;
         }
         if let Some(known) = Op::of(op) {
-            ok &= check_level(known, options.level);
+            ok &= check_level(known, level);
         }
     }
     ok.then_some(())

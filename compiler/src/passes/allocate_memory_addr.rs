@@ -89,6 +89,7 @@ fn allocate(function: OperationRef, device: &Device, policy: &dyn MemoryAllocato
         }
     }
     if ok {
+        follow(&mut roots);
         write_reserved(&reserved);
         write_roots(&roots);
         write_windows(function, &roots);
@@ -105,8 +106,8 @@ fn place_space(
     roots: &mut Roots,
     reserved: &mut [Reserved],
 ) -> bool {
-    let open: Vec<usize> =
-        (0..roots.list.len()).filter(|&i| roots.list[i].space == space && roots.list[i].addr.is_none()).collect();
+    let is_open = |r: &Root| r.space == space && r.addr.is_none() && r.follows.is_none();
+    let open: Vec<usize> = (0..roots.list.len()).filter(|&i| is_open(&roots.list[i])).collect();
     let any_reserve = reserved.iter().any(|r| r.space == space && r.base.is_none());
     if open.is_empty() && !any_reserve {
         return true;
@@ -138,6 +139,20 @@ fn place_space(
             overflow::report(space, device, planner, roots, reserved);
             false
         }
+    }
+}
+
+/// Roots that have the slot of another get its address.
+fn follow(roots: &mut Roots) {
+    for index in 0..roots.list.len() {
+        let own = collect::leader(&roots.list, index);
+        if own != index && roots.list[index].addr.is_none() {
+            roots.list[index].addr = roots.list[own].addr;
+            roots.list[index].planned = true;
+        }
+        // An address that its follower brought was not in the leader's text.
+        let given = roots.list[index].op.operand("addr").is_some();
+        roots.list[index].planned |= !given && roots.list[index].addr.is_some();
     }
 }
 

@@ -20,7 +20,7 @@ use crate::frontend::{
 };
 use std::{collections::BTreeMap, sync::LazyLock};
 
-const PROGRAMS: u64 = 300;
+const PROGRAMS: u64 = 240;
 const ALIGN: u64 = 32;
 const WAYS: [(Planner, Order); 4] = [
     (Planner::Sequential, Order::Id),

@@ -3,7 +3,8 @@
 use super::lifetimes::{self, Lifetime};
 use crate::{ir, passes::resolve_views::slot_stride};
 use melior::ir::{OperationRef, Value, ValueLike};
-use pto_dialect::{Op, Space, Tile, constant_int, device::Device, edit, multi_tile, name_of_value};
+use pto_dialect::{Op, Space, Tile, constant_int, device::Device, edit, multi_tile, name_of_value, value_key};
+use std::collections::HashMap;
 
 /// A tile that owns bytes, with all windows of it.
 pub struct Root<'c, 'a> {
@@ -21,6 +22,8 @@ pub struct Root<'c, 'a> {
     pub planned: bool,
     /// From the first to the last operation that may touch it; found only when needed.
     pub lifetime: Lifetime,
+    /// The root whose slot this one has: an operation accumulates one in place of the other.
+    pub follows: Option<usize>,
 }
 
 /// The roots of a function in the order of definition.
@@ -52,8 +55,35 @@ pub struct Reserved<'c, 'a> {
 
 /// Tiles with an address known only at run time stand where their author wants; they are left out.
 pub fn roots<'c, 'a>(function: OperationRef<'c, 'a>, device: &Device) -> Roots<'c, 'a> {
-    let list = ir::walk(function).into_iter().filter_map(Op::of).filter_map(|op| root(op, device)).collect();
+    let mut list: Vec<Root> =
+        ir::walk(function).into_iter().filter_map(Op::of).filter_map(|op| root(op, device)).collect();
+    accumulate_in_place(function, &mut list);
     Roots { function, list, has_lifetimes: false }
+}
+
+/// The library adds to what the result's bytes hold, so the accumulator that goes in must be the one that comes out.
+fn accumulate_in_place(function: OperationRef, list: &mut [Root]) {
+    let index: HashMap<usize, usize> = list.iter().enumerate().map(|(i, r)| (value_key(r.value), i)).collect();
+    for op in ir::walk(function).into_iter().filter_map(Op::of).filter(|op| op.facts.has_rule("acc_in_place")) {
+        let find = |name: &str| op.operand(name).and_then(|v| index.get(&value_key(v)).copied());
+        let (Some(before), Some(after)) = (find(op.facts.inplace), find("dst")) else { continue };
+        let (first, second) = (leader(list, before), leader(list, after));
+        if first == second || (list[first].addr.is_some() && list[second].addr.is_some()) {
+            continue;
+        }
+        let (own, other) = (first.min(second), first.max(second));
+        list[own].addr = list[own].addr.or(list[other].addr);
+        list[own].size = list[own].size.max(list[other].size);
+        list[other].follows = Some(own);
+    }
+}
+
+/// The root whose slot a root has.
+pub fn leader(list: &[Root], mut index: usize) -> usize {
+    while let Some(next) = list[index].follows {
+        index = next;
+    }
+    index
 }
 
 fn root<'c, 'a>(op: Op<'c, 'a>, device: &Device) -> Option<Root<'c, 'a>> {
@@ -89,6 +119,7 @@ fn root<'c, 'a>(op: Op<'c, 'a>, device: &Device) -> Option<Root<'c, 'a>> {
         addr,
         planned: false,
         lifetime: Lifetime::default(),
+        follows: None,
     })
 }
 

@@ -6,7 +6,7 @@
 //! loop and touched inside, or carried from trip to trip, lives through the whole loop. Memory that the author pinned
 //! is described by byte ranges instead of names, because other names may stand for the same bytes.
 
-use super::collect::{Root, Roots};
+use super::collect::{Root, Roots, leader};
 use crate::{
     ir,
     memory::{layout::Range, lifetimes::Timeline},
@@ -152,7 +152,8 @@ fn loops(ops: &[OperationRef], position: &HashMap<usize, usize>) -> Vec<Loop> {
 
 /// Goes round until nothing changes: carried values make the sets depend on one another.
 fn root_sets(ops: &[OperationRef], roots: &[Root]) -> RootSets {
-    let mut sets: RootSets = roots.iter().enumerate().map(|(i, r)| (value_key(r.value), BTreeSet::from([i]))).collect();
+    let own = |i: usize| BTreeSet::from([leader(roots, i)]);
+    let mut sets: RootSets = roots.iter().enumerate().map(|(i, r)| (value_key(r.value), own(i))).collect();
     loop {
         let mut changed = false;
         for &op in ops {

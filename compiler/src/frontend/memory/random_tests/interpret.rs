@@ -16,7 +16,7 @@ use std::{
 /// Bytes of a cell: every form is made of whole ones.
 const CELL: i64 = 4;
 /// Runs of a function that has loops or branches.
-const RUNS: u64 = 16;
+const RUNS: u64 = 12;
 
 /// What goes wrong when a function is run: with all loops left out, with all as long as they get, and in between.
 pub fn faults(function: &Function) -> BTreeSet<String> {

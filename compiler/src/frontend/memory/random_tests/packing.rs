@@ -10,7 +10,7 @@ use crate::memory::{
 };
 use std::collections::BTreeMap;
 
-const TIMELINES: u64 = 2000;
+const TIMELINES: u64 = 800;
 /// Runs of one timeline that are looked at.
 const RUNS: usize = 400;
 
