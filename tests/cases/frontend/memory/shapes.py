@@ -308,7 +308,7 @@ class NothingIsValid:
 
 # ---- less_than_nothing_is_valid: a constant valid extent of -1 would stop the core
 # run --planner=reuse
-# error -1
+# error an extent counts elements and cannot be -1
 # pypto.program: LessThanNothingIsValid
 import pypto.language as pl
 

@@ -21,7 +21,7 @@ pub fn program(seed: u64) -> String {
     load(&mut source, &mut scope);
     load(&mut source, &mut scope);
     let statements = 4 + source.random.below(12);
-    block(&mut source, &mut scope, statements, seed % 3 == 0);
+    block(&mut source, &mut scope, statements, seed.is_multiple_of(3));
     for _ in 0..4 {
         store(&mut source, &mut scope);
     }

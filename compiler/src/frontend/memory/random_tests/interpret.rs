@@ -4,17 +4,15 @@
 //! changed. A read that finds others is a fault. So is a result that lies on an argument it may not replace. What
 //! operations do is written down here once more, so that a mistake in the table of operations shows.
 
-use super::random::Random;
+use super::{
+    cells::{CELL, Place},
+    random::Random,
+};
 use crate::frontend::ast::{
     BinaryOp, Block, Call, Expr, ExprKind, Function, MemRef, MemorySpace, Stmt, StmtKind, VarId,
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::Range,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of a cell: every form is made of whole ones.
-const CELL: i64 = 4;
 /// Runs of a function that has loops or branches.
 const RUNS: u64 = 12;
 
@@ -32,46 +30,6 @@ pub fn faults(function: &Function) -> BTreeSet<String> {
         }
     }
     found
-}
-
-/// Where a tile lies, in cells.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Place {
-    space: MemorySpace,
-    start: i64,
-    /// From one row to the next.
-    pitch: i64,
-    rows: i64,
-    columns: i64,
-}
-
-impl Place {
-    /// Cells that lie behind one another: rows, or all of a tile without gaps.
-    fn runs(self) -> impl Iterator<Item = Range<i64>> {
-        let dense = self.pitch == self.columns;
-        let (rows, length) = if dense { (1, self.rows * self.columns) } else { (self.rows, self.columns) };
-        (0..rows).map(move |row| self.start + row * self.pitch).map(move |start| start..start + length)
-    }
-
-    fn cells(self) -> impl Iterator<Item = i64> {
-        self.runs().flatten()
-    }
-
-    fn count(self) -> usize {
-        usize::try_from(self.rows * self.columns).expect("a tile has a size")
-    }
-
-    /// Rows that an accumulator has besides: whole blocks are written.
-    fn filled_up(self, bits: u64, is_int: bool) -> Self {
-        let block = if is_int && bits == 32 { 32 } else { 16 };
-        let rows = if self.space == MemorySpace::Acc { (self.rows + block - 1) / block * block } else { self.rows };
-        Self { rows, ..self }
-    }
-
-    fn meets(self, other: Self) -> bool {
-        let meet = |a: &Range<i64>, b: &Range<i64>| a.start < b.end && b.start < a.end;
-        self.space == other.space && self.runs().any(|a| other.runs().any(|b| meet(&a, &b)))
-    }
 }
 
 /// A variable's place and the marks it should find there; 0 for what nobody wrote. Popped tiles have no place.
