@@ -18,6 +18,12 @@ use pto_dialect::{
 };
 use std::time::{Duration, Instant};
 
+/// The code of a memory space that overflows.
+const OVERFLOW: &str = "PTO-0658";
+
+/// Targets with more memory than the default.
+const OTHER_TARGETS: &[&str] = &["a5"];
+
 /// What comes of a program.
 pub enum Product<'c> {
     /// A module for the pipeline.
@@ -90,8 +96,29 @@ impl<'c> FrontEnd<'_, 'c> {
         if problems.is_empty() { Some(()) } else { self.unless(Err(problems)) }
     }
 
+    /// A program does not say its target. One that is too large for the default may have been written for another.
     fn place(&self, program: &mut Program) -> Option<()> {
-        let device = self.device;
+        let unplaced = self.options.arch.is_none().then(|| program.clone());
+        let mut problems = match self.place_for(self.device, program) {
+            Ok(()) => return Some(()),
+            Err(problems) => problems,
+        };
+        let only_capacity = problems.iter().all(|p| p.code == OVERFLOW);
+        for name in OTHER_TARGETS.iter().filter(|_| only_capacity) {
+            let (Some(unplaced), Ok(device)) = (&unplaced, Device::by_name(name)) else { continue };
+            if self.place_for(&device, &mut unplaced.clone()).is_ok()
+                && let Some(last) = problems.pop()
+            {
+                problems.push(
+                    last.help(format!("compiled for {}, the default; it fits {name}: --arch={name}", self.device.name)),
+                );
+                break;
+            }
+        }
+        self.unless(Err(problems))
+    }
+
+    fn place_for(&self, device: &Device, program: &mut Program) -> Result<(), Vec<Problem>> {
         let limit = |space: MemorySpace| {
             let memory = device.memory(dialect_space(space)?)?;
             let note = memory.reserve.as_ref().map_or(String::new(), |r| {
@@ -115,7 +142,7 @@ impl<'c> FrontEnd<'_, 'c> {
                 split_load_hazard: a3,
             },
         };
-        self.unless(memory::place(program, &options))
+        memory::place(program, &options)
     }
 
     fn prove(&self, program: &Program) -> Option<()> {

@@ -25,7 +25,8 @@ pub fn report(space: Space, device: &Device, planner: Planner, roots: &mut Roots
         return;
     }
     roots.find_lifetimes();
-    let all = (0..roots.list.len()).filter(|&i| roots.list[i].space == space && roots.list[i].follows.is_none()).collect();
+    let all =
+        (0..roots.list.len()).filter(|&i| roots.list[i].space == space && roots.list[i].follows.is_none()).collect();
     let (peak, alive) = if planner == Planner::Reuse { peak(space, roots) } else { (None, all) };
     let reservations: u64 = reserved.iter().filter(|r| r.space == space).map(|r| r.size).sum();
     let tiles: u64 = alive.iter().map(|&i| roots.list[i].size).sum();

@@ -174,3 +174,17 @@ class Places:
         sum: pl.Tile[[48, 256], pl.FP32, pl.Mem.Vec] = pl.tile.add(third, kept)
         r1: pl.Tensor[[256, 256], pl.FP32] = pl.tile.store(sum, [128, 0], r0)
         return r1
+
+# ---- larger_than_the_default: 192 KiB of accumulators, more than a3 has; the message names the target that has it
+# error Acc buffer usage (196608 bytes) exceeds platform limit (131072 bytes)
+# error compiled for a3, the default; it fits a5: --arch=a5
+# pypto.program: Larger
+import pypto.language as pl
+
+@pl.program
+class Larger:
+    @pl.function(type=pl.FunctionType.AIC)
+    def main(self, l: pl.Tensor[[192, 64], pl.FP16], r: pl.Tensor[[64, 256], pl.FP16], out: pl.Out[pl.Tensor[[192, 256], pl.FP32]]):
+        acc: pl.Tile[[192, 256], pl.FP32, pl.Mem.Acc] = pl.tile.create([192, 256], dtype=pl.FP32, target_memory=pl.Mem.Acc)
+        stored: pl.Tensor[[192, 256], pl.FP32] = pl.tile.store(acc, [0, 0], out)
+        return stored
