@@ -326,7 +326,7 @@ mod tests {
             unknown.contains("Unknown command line argument '--pto-arhc=a3'")
                 && unknown.contains("Did you mean '--pto-arch'?")
         );
-        let error = |words: &[&str]| options(&parse(words).expect("readable")).err().expect("refused");
+        let error = |words: &[&str]| options(&parse(words).expect("readable")).expect_err("refused");
         assert_eq!(error(&["--pto-arch=a9"]), "Error: invalid --pto-arch='a9'. Expected 'a2', 'a3', or 'a5'.");
         assert!(error(&["--pto-level=3"]).starts_with("Error: invalid --pto-level="));
         assert!(error(&["--vpto-scheduler=on"]).contains("--vpto-scheduler"));

@@ -54,8 +54,14 @@ pub fn run(module: OperationRef, device: &Device, options: &AllocationOptions) -
     let usual: &dyn MemoryAllocatorPolicy = if options.order == Order::Name { &by_name } else { &target_policy };
     let policy: &dyn MemoryAllocatorPolicy = options.policy.as_deref().unwrap_or(usual);
     let functions = ir::functions(module);
-    calls_are_placed(module, &functions)
-        && functions.into_iter().fold(true, |ok, function| allocate(function, device, policy, options.planner) && ok)
+    if !calls_are_placed(module, &functions) {
+        return false;
+    }
+    let mut ok = true;
+    for function in functions {
+        ok &= allocate(function, device, policy, options.planner);
+    }
+    ok
 }
 
 /// Each function is placed as if it were alone, so tiles of a called one must have addresses from their author.

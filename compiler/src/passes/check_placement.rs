@@ -23,7 +23,11 @@ use pto_dialect::{
 
 /// Runs the pass on a module.
 pub fn run(module: OperationRef, device: &Device) -> bool {
-    ir::functions(module).into_iter().fold(true, |ok, function| check_function(function, device) && ok)
+    let mut ok = true;
+    for function in ir::functions(module) {
+        ok &= check_function(function, device);
+    }
+    ok
 }
 
 fn check_function(function: OperationRef, device: &Device) -> bool {
@@ -106,7 +110,7 @@ fn failures(tile: &Tile, start: u64, memory: &Memory, device: &Device) -> Vec<(&
         found
             .push(("SA-0353", format!("it ends at byte {end}{more}; {space} of {} has {capacity} bytes", device.name)));
     }
-    if memory.align > 0 && start % memory.align != 0 {
+    if memory.align > 0 && !start.is_multiple_of(memory.align) {
         found.push(("SA-0354", format!("address {start} is not a multiple of {} bytes", memory.align)));
     }
     found

@@ -67,7 +67,8 @@ fn buffer_key(address: Value, function: OperationRef) -> Option<(String, String)
 
 /// Ends that share a buffer, as indices; in the order of their first end.
 fn components(ends: &[End]) -> Vec<Vec<usize>> {
-    let mut groups: Vec<(BTreeSet<(String, String)>, Vec<usize>)> = Vec::new();
+    type Keys = BTreeSet<(String, String)>;
+    let mut groups: Vec<(Keys, Vec<usize>)> = Vec::new();
     for (index, end) in ends.iter().enumerate() {
         let found = groups.iter_mut().find(|(keys, _)| !keys.is_disjoint(&end.keys));
         match found {

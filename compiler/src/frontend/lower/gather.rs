@@ -91,7 +91,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
         };
         let attributes =
             [("coalesce", self.case("Coalesce", coalesce)?), ("gatherOob", self.case("GatherOOB", outside)?)];
-        self.into_result("mgather", &operands, &attributes, target)
+        self.write_result("mgather", &operands, &attributes, target)
     }
 }
 

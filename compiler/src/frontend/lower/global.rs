@@ -173,7 +173,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
             return self.load_transposed(call, tensor, offsets, valid, target);
         }
         let window = self.partition(tensor, offsets, valid)?;
-        self.into_result("tload", &[("src", window)], &[], target)
+        self.write_result("tload", &[("src", window)], &[], target)
     }
 
     /// A load that exchanges the two dimensions: the same memory seen as a column-major tensor.
@@ -197,7 +197,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
         }
         let result = self.partition_type(&sizes, ty.dtype, self.at)?;
         let window = self.pto_value("partition_view", &operands, &[], result, self.location(self.at))?;
-        self.into_result("tload", &[("src", window)], &[], target)
+        self.write_result("tload", &[("src", window)], &[], target)
     }
 
     pub(super) fn transposed_view(

@@ -9,7 +9,7 @@ use melior::ir::{Attribute, Value};
 
 impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
     /// An operation that writes the statement's own tile.
-    pub(super) fn into_result(
+    pub(super) fn write_result(
         &mut self,
         mnemonic: &str,
         operands: &[(&str, Value<'c, 'a>)],
@@ -25,7 +25,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
 
     pub(super) fn move_tile(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
         let source = self.tile_argument(self.arg(call, 0, "a tile")?)?;
-        self.into_result("tmov", &[("src", source.value)], &[], target)
+        self.write_result("tmov", &[("src", source.value)], &[], target)
     }
 
     pub(super) fn full(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
@@ -35,7 +35,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
         };
         let element = self.element_of_target(target);
         let scalar = self.scalar_operand(value, element)?;
-        self.into_result("texpands", &[("scalar", scalar)], &[], target)
+        self.write_result("texpands", &[("scalar", scalar)], &[], target)
     }
 
     pub(super) fn random(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
@@ -45,14 +45,14 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
             operands.push((name, self.scalar_as(value, DataType::Int32)?));
         }
         let rounds = self.integer(self.int_kwarg(call, "rounds", Some(10))?, 32);
-        self.into_result("trandom", &operands, &[("rounds", rounds)], target)
+        self.write_result("trandom", &operands, &[("rounds", rounds)], target)
     }
 
     pub(super) fn triangle(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
         let diagonal = self.scalar_as(self.arg(call, 0, "the diagonal")?, DataType::Int32)?;
         let upper = matches!(call.kwarg("upper").map(|e| &e.kind), Some(ExprKind::Bool(true)));
         let attribute = self.integer(i64::from(upper), 32);
-        self.into_result("ttri", &[("diagonal", diagonal)], &[("upperOrLower", attribute)], target)
+        self.write_result("ttri", &[("diagonal", diagonal)], &[("upperOrLower", attribute)], target)
     }
 
     pub(super) fn col_sum(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
@@ -62,14 +62,14 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
             operands.push(("tmp", self.tile_argument(tmp)?.value));
             attributes.push(("isBinary", self.attribute("true")?));
         }
-        self.into_result("tcolsum", &operands, &attributes, target)
+        self.write_result("tcolsum", &operands, &attributes, target)
     }
 
     pub(super) fn extract(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
         let source = self.tile_argument(self.arg(call, 0, "a tile")?)?;
         let row = self.index_of(self.arg(call, 1, "a row")?)?;
         let col = self.index_of(self.arg(call, 2, "a column")?)?;
-        self.into_result("textract", &[("src", source.value), ("indexRow", row), ("indexCol", col)], &[], target)
+        self.write_result("textract", &[("src", source.value), ("indexRow", row), ("indexCol", col)], &[], target)
     }
 
     pub(super) fn transpose(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
@@ -77,7 +77,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
         if let Some(tmp) = call.args.get(3) {
             operands.push(("tmp", self.tile_argument(tmp)?.value));
         }
-        self.into_result("ttrans", &operands, &[], target)
+        self.write_result("ttrans", &operands, &[], target)
     }
 
     /// With a condition that says whether the sum starts here: a plain product or an accumulating one.
@@ -126,7 +126,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
     pub(super) fn merge_blocks(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
         let list = self.tile_argument(self.arg(call, 0, "a tile")?)?;
         let block = self.scalar_as(self.arg(call, 1, "a block length")?, DataType::Int32)?;
-        self.into_result("tmrgsort", &[("srcs", list.value), ("blockLen", block)], &[], target)
+        self.write_result("tmrgsort", &[("srcs", list.value), ("blockLen", block)], &[], target)
     }
 
     pub(super) fn merge_lists(&mut self, call: &'p Call, target: Option<VarId>) -> Lowered<Option<Bound<'c, 'a>>> {
@@ -141,6 +141,6 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
         operands.push(("excuted", executed));
         let exhausted = matches!(call.kwarg("exhausted").map(|e| &e.kind), Some(ExprKind::Bool(true)));
         let exhausted = self.attribute(if exhausted { "true" } else { "false" })?;
-        self.into_result("tmrgsort", &operands, &[("exhausted", exhausted)], target)
+        self.write_result("tmrgsort", &operands, &[("exhausted", exhausted)], target)
     }
 }
