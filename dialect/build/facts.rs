@@ -140,6 +140,7 @@ fn enum_spellings(records: &RecordKeeper) -> String {
 /// C++: the verifier of each op, and parser and printer of each op in the `ins(...) outs(...)` form.
 fn syntax_glue(ops: &[Record]) -> String {
     let mut s = String::new();
+    let mut aliases = Vec::new();
     for op in ops {
         let class = op.name().expect("an op definition has a name").to_owned();
         let _ = writeln!(s, "LogicalResult {class}::verify() {{ return verifyInRust(getOperation()); }}");
@@ -185,7 +186,17 @@ fn syntax_glue(ops: &[Record]) -> String {
             s,
             "void {class}::print(OpAsmPrinter &printer) {{ printTileOp(printer, *this, k{class}, defaultAttributes<{class}>(*this)); }}"
         );
+        for alias in text(*op, "aliases").split_whitespace() {
+            let (written, needed) = alias.split_once(':').unwrap_or((alias, ""));
+            let _ = writeln!(
+                s,
+                "static ParseResult parseAlias{}(OpAsmParser &parser, OperationState &result) {{ return parseAliasOf(parser, result, {class}::getOperationName(), k{class}, \"{needed}\"); }}",
+                aliases.len()
+            );
+            aliases.push(format!("{{\"pto.{written}\", parseAlias{}}}", aliases.len()));
+        }
     }
+    let _ = writeln!(s, "static constexpr OpAlias kOpAliases[] = {{{}}};", aliases.join(", "));
     s
 }
 

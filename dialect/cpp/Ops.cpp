@@ -16,4 +16,35 @@ using namespace pto;
 extern "C" MlirLogicalResult pto_verify_op(MlirOperation op);
 static LogicalResult verifyInRust(Operation *op) { return unwrap(pto_verify_op(wrap(op))); }
 
+namespace {
+/// An older spelling of an operation.
+struct OpAlias {
+  const char *written;
+  ParseResult (*parse)(OpAsmParser &, OperationState &);
+};
+} // namespace
+
+/// Parses an older spelling of the operation `meant`. `needed` is an operand that the older operation always has; empty:
+/// none.
+static ParseResult parseAliasOf(OpAsmParser &parser, OperationState &result, StringRef meant, const TileOpSpec &spec,
+                                StringRef needed) {
+  result.name = OperationName(meant, parser.getContext());
+  if (parseTileOp(parser, result, spec))
+    return failure();
+  if (needed.empty())
+    return success();
+  auto counts = cast<DenseI32ArrayAttr>(result.attributes.get("operandSegmentSizes")).asArrayRef();
+  for (auto [operand, count] : llvm::zip(spec.operands, counts))
+    if (operand.name == needed && count == 0)
+      return parser.emitError(parser.getNameLoc()) << "expected operand '" << needed << "', found none";
+  return success();
+}
+
 #include "PtoSyntax.cpp.inc"
+
+std::optional<Dialect::ParseOpHook> PtoDialect::getParseOperationHook(StringRef opName) const {
+  for (const OpAlias &alias : kOpAliases)
+    if (opName == alias.written)
+      return ParseOpHook(*alias.parse);
+  return Dialect::getParseOperationHook(opName);
+}

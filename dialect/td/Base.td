@@ -17,7 +17,10 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Pto_Dialect : Dialect {
   let name = "pto";
-  let extraClassDeclaration = "void registerTypes();";
+  let extraClassDeclaration = [{
+    void registerTypes();
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef opName) const override;
+  }];
   let cppNamespace = "::pto";
   let summary = "Tile programs for Ascend NPUs";
   let useDefaultTypePrinterParser = 1;
@@ -118,6 +121,9 @@ class TileOp<string mnemonic, string call, dag args, list<Trait> traits = []> : 
   bit attrsInside = 0;
   // Operands written by a keyword inside `ins`, behind the types: "fp=fp pre_quant=preQuantScalar".
   string clauses = "";
+  // Older spellings that front-ends print, accepted and printed as this one; `name:operand` where the older operation
+  // always has an operand that is optional here: "tmov.fp:fp".
+  string aliases = "";
   // Operands and attributes written by their names behind everything else, in this order: "pad_mode pad_value".
   string trailing = "";
   let pipe = "PIPE_V";

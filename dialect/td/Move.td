@@ -38,6 +38,7 @@ def TStoreOp : TileOp<"tstore", "TSTORE[<$stPhase>]($dst, $src[, $preQuantScalar
          DefaultValuedAttr<PTO_AtomicTypeAttr, "::pto::AtomicType::atomic_none">:$atomicType,
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::pto::ReluPreMode::no_relu">:$reluPreMode), [AttrSizedOperandSegments]> {
   let summary = "a tile to global memory";
+  let aliases = "tstore_fp:fp";
   let clauses = "fp=fp";
   let typed = "src";
   let a3 = "i8 i16 i32 i64 f16 bf16 f32";
@@ -58,6 +59,7 @@ def TMovOp : TileOp<"tmov", "TMOV($dst, $src)",
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::pto::ReluPreMode::no_relu">:$reluPreMode,
          OptionalAttr<PTO_MxGroupAxisAttr>:$grpAxis), [AttrSizedOperandSegments]> {
   let summary = "a tile to a tile in the same or another memory";
+  let aliases = "tmov.fp:fp";
   let rule = "tmov";
   let inplace = "src";
   let pipe = "tmov";
@@ -95,6 +97,7 @@ def TInsertOp : TileOp<"tinsert", "TINSERT($dst, $src, $indexRow, $indexCol)",
 def TFillPadOp : TileOp<"tfillpad", "TFILLPAD($dst, $src)",
     (ins TileIn:$src, TileOut:$dst, OptionalAttr<PTO_PadValueAttr>:$padValue)> {
   let summary = "src, and dst's pad value where src is not valid";
+  let aliases = "tfillpad_expand tfillpad_inplace";
   let a3 = "i8 i16 i32 f16 bf16 f32";
   let a5 = "i8 i16 i32 f16 bf16 f32 f8e4m3 f8e5m2 hif8";
   let rule = "tfillpad";
