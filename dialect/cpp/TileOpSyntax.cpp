@@ -163,6 +163,8 @@ static ParseResult parseTrailing(OpAsmParser &parser, const TileOpSpec &spec, Na
 }
 
 static ParseResult normalizeAttributes(OpAsmParser &parser, SMLoc at, NamedAttrList &attributes) {
+  if (attributes.get("operandSegmentSizes"))
+    return parser.emitError(at) << "'operandSegmentSizes' follows from the operands and is not written";
   for (const Alias &alias : kAttributeAliases) {
     Attribute value = attributes.get(alias.written);
     if (!value)
