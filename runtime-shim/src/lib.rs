@@ -11,6 +11,7 @@
 mod bitcode;
 mod compiler;
 mod error;
+mod npu;
 mod options;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,6 @@
+//! Work in progress.
+
+use super::Op;
+
+/// The instructions.
+pub const OPS: &[Op] = &[];
