@@ -31,11 +31,16 @@ pub struct Entry {
 pub fn entry_points(bitcode: &Path) -> Result<Vec<Entry>, Error> {
     let context = Context::create();
     let module = load(&context, bitcode)?;
-    let defined = module.get_functions().filter(is_defined_here);
-    Ok(defined.map(describe).collect())
+    let listed = module.get_functions().filter(is_defined_here).map(describe).collect();
+    Ok(listed)
 }
 
-fn load<'ctx>(context: &'ctx Context, bitcode: &Path) -> Result<Module<'ctx>, Error> {
+/// All functions of a module that have a body.
+pub(crate) fn defined_functions<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
+    module.get_functions().filter(|f| f.count_basic_blocks() > 0).collect()
+}
+
+pub(crate) fn load<'ctx>(context: &'ctx Context, bitcode: &Path) -> Result<Module<'ctx>, Error> {
     let invalid = |reason: String| Error::InvalidBitcode { file: bitcode.to_owned(), reason };
     let module = Module::parse_bitcode_from_path(bitcode, context).map_err(|e| invalid(e.to_string()))?;
     module.verify().map_err(|e| invalid(e.to_string()))?;

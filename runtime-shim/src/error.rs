@@ -92,6 +92,17 @@ pub enum Error {
         /// What it wrote to its error stream.
         stderr: String,
     },
+    /// The kernel to run is not in the file.
+    #[error("{}: {reason}", .file.display())]
+    NoKernel {
+        /// The file.
+        file: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
+    /// The arguments do not fit the kernel.
+    #[error("{0}")]
+    Arguments(String),
     /// The bitcode cannot be read, or LLVM's verifier rejects it.
     #[error("invalid bitcode in {}: {reason}", .file.display())]
     InvalidBitcode {

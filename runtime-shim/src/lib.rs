@@ -11,15 +11,20 @@
 mod bitcode;
 mod compiler;
 mod error;
+mod kernel;
 mod npu;
 mod options;
+mod tensor;
 #[cfg(test)]
 mod tests;
 
 pub use bitcode::{Entry, entry_points};
 pub use compiler::HostCompiler;
 pub use error::{Diagnostic, Error, Severity};
+pub use kernel::{Parameter, Sections, Signature};
+pub use npu::{Argument, Checks, Element, Finding, Kernel, Outcome, Progress, Rule, Runner};
 pub use options::{Arch, CompileOptions, Half, Standard};
+pub use tensor::Tensor;
 
 use std::path::PathBuf;
 

@@ -67,6 +67,11 @@ impl Site {
     /// No place.
     pub const NONE: Site = Site { file: std::ptr::null(), line: 0 };
 
+    /// Another line of the same file; the same when `line` is 0.
+    pub fn with_line(self, line: u32) -> Site {
+        Site { line: if line == 0 { self.line } else { line }, ..self }
+    }
+
     /// File name as the compiler saw it.
     pub fn file(&self) -> &str {
         // SAFETY: see `RawCall::decode`; the string outlives the run.

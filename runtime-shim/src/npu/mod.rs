@@ -2,8 +2,20 @@
 
 mod abi;
 mod element;
+mod fifo;
+mod jit;
 mod layout;
+mod machine;
 mod memory;
 mod ops;
 mod order;
 mod report;
+mod run;
+mod sync;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+pub use element::Element;
+pub use report::{Checks, Finding, Rule};
+pub use run::{Argument, Kernel, Outcome, Progress, Runner};

@@ -29,11 +29,33 @@ constexpr bool host_has_barrier(Op op) {
     return pto_host::this_arch != pto_host::A5 || copies;
 }
 
+// Pipe of an instruction, by its tag: the vector pipe but for these.
+constexpr pipe_t host_pipe_of(Op op) {
+    switch (op) {
+        case Op::TLOAD: case Op::TPREFETCH: case Op::TEXPANDS_MAT: case Op::TFILLPAD_MAT: case Op::MGATHER_MAT:
+            return PIPE_MTE2;
+        case Op::TSTORE_VEC: case Op::TSTORE_MAT:
+            return PIPE_MTE3;
+        case Op::TMOV_M2B: case Op::TMOV_M2L: case Op::TMOV_M2R: case Op::TEXTRACT_M2LR: case Op::TIMG2COL:
+            return PIPE_MTE1;
+        case Op::TMATMUL: case Op::TGEMV:
+            return PIPE_M;
+        case Op::TSTORE_ACC: case Op::TMOV_A2V: case Op::TMOV_A2M: case Op::TMOV_M2S: case Op::TMOV_V2M:
+        case Op::TEXTRACT_V2M: case Op::TEXTRACT_A2M: case Op::TINSERT_A2M:
+            return PIPE_FIX;
+        case Op::SCALAR: case Op::TRESHAPE: case Op::TCI: case Op::SETFMATRIX: case Op::SET_IMG2COL_RPT:
+        case Op::SET_IMG2COL_PADDING:
+            return PIPE_S;
+        default:
+            return PIPE_V;
+    }
+}
+
 template <Op OpCode>
 PTO_INST void TSYNC(PTO_SITE) {
     static_assert(OpCode != Op::OP_COUNT && host_has_barrier(OpCode),
                   "TSYNC: this architecture has no barrier for the pipe of this instruction");
-    pto_host::record("TSYNC", site, OpCode);
+    pto_host::record("TSYNC", site, host_pipe_of(OpCode));
 }
 
 } // namespace pto

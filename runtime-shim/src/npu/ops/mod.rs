@@ -63,6 +63,9 @@ impl Pipe {
     }
 }
 
+/// Components of the order in each core.
+pub const PIPES: usize = Pipe::EVERY.len();
+
 /// Which pipe runs an instruction.
 #[derive(Clone, Copy)]
 pub enum On {
@@ -85,6 +88,22 @@ pub struct Op {
 /// An instruction of the vector pipe.
 const fn vector(name: &'static str, run: fn(&mut Ctx) -> Done) -> Op {
     Op { name, on: On::Pipe(Pipe::V), run }
+}
+
+impl Op {
+    /// Pipe of an instruction with these operands.
+    pub fn pipe(&self, instr: &Instr, arch: Arch) -> Pipe {
+        match self.on {
+            On::Pipe(pipe) => pipe,
+            On::By(choose) => choose(instr, arch),
+        }
+    }
+}
+
+/// A scalar load or store of the kernel: operands are the address and the size in bytes.
+pub fn scalar_access(ctx: &mut Ctx, write: bool) -> Done {
+    let (address, bytes) = (ctx.int(0)? as u64, ctx.int(1)? as u64);
+    ctx.access_global(address, &Region::piece(address, bytes), write, Site::NONE).map(|_| ())
 }
 
 /// The instruction with a name.
@@ -310,7 +329,7 @@ impl<'m> Ctx<'m> {
             );
             return Err(Fault { rule: Rule::OutsideSpace, message });
         }
-        if address % 32 != 0 && self.moment.who % 8 != 0 {
+        if address % 32 != 0 && self.moment.who as usize % PIPES != Pipe::S as usize {
             let name = self.name(operand, "tile");
             self.report(Rule::Misaligned, operand, |ctx| {
                 format!(

@@ -1,0 +1,225 @@
+//! Reads the signature of a kernel from its C++ text: entry, parameters, and which halves of a core it has code for.
+
+use crate::npu::Element;
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Name.
+    pub name: String,
+    /// Whether it is a pointer to global memory.
+    pub pointer: bool,
+    /// Element type; `None` when the type is not known here.
+    pub element: Option<Element>,
+    /// The C++ type as written.
+    pub cpp: String,
+}
+
+/// Halves of the core that a kernel has sections for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sections {
+    /// No section: all of it is for whatever core runs it.
+    None,
+    /// `__DAV_CUBE__` only.
+    Cube,
+    /// `__DAV_VEC__` only.
+    Vector,
+    /// Both.
+    Mixed,
+}
+
+/// What is known of a kernel from its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// Name of the function.
+    pub name: String,
+    /// Symbol: the name of an `extern "C"` function.
+    pub symbol: String,
+    /// Parameters in order.
+    pub parameters: Vec<Parameter>,
+    /// Halves.
+    pub sections: Sections,
+}
+
+/// C++ types of elements and scalars.
+const TYPES: [(&str, Element); 26] = [
+    ("float", Element::F32),
+    ("half", Element::F16),
+    ("bfloat16_t", Element::BF16),
+    ("double", Element::F64),
+    ("int8_t", Element::I8),
+    ("uint8_t", Element::U8),
+    ("int16_t", Element::I16),
+    ("uint16_t", Element::U16),
+    ("int32_t", Element::I32),
+    ("uint32_t", Element::U32),
+    ("int64_t", Element::I64),
+    ("uint64_t", Element::U64),
+    ("bool", Element::Bool),
+    ("int", Element::I32),
+    ("unsigned", Element::U32),
+    ("size_t", Element::U64),
+    ("char", Element::I8),
+    ("float8_e4m3_t", Element::F8E4M3),
+    ("float8_e5m2_t", Element::F8E5M2),
+    ("float8_e8m0_t", Element::F8E8M0),
+    ("hifloat8_t", Element::HiF8),
+    ("float4_e2m1x2_t", Element::F4E2M1),
+    ("float4_e1m2x2_t", Element::F4E1M2),
+    ("hifloat4x2_t", Element::HiF4),
+    ("int4b_t", Element::I4),
+    ("long", Element::I64),
+];
+
+/// A function with a body.
+struct Function<'t> {
+    name: &'t str,
+    parameters: &'t str,
+    body: &'t str,
+    global: bool,
+}
+
+impl Signature {
+    /// Finds the kernel `entry`, or the only one.
+    ///
+    /// # Errors
+    /// What is wrong, when there is none or several.
+    pub fn find(text: &str, entry: Option<&str>) -> Result<Signature, String> {
+        let functions = functions(text);
+        let kernels: Vec<&Function> = functions.iter().filter(|f| f.global).collect();
+        let names = || kernels.iter().map(|k| format!("'{}'", k.name)).collect::<Vec<_>>().join(", ");
+        let kernel = match (entry, kernels.as_slice()) {
+            (_, []) => return Err("there is no __global__ function".to_owned()),
+            (Some(name), all) => *all
+                .iter()
+                .find(|k| k.name == name)
+                .ok_or_else(|| format!("there is no kernel '{name}'; there are {}", names()))?,
+            (None, [only]) => only,
+            (None, _) => return Err(format!("there are several kernels, choose one with --entry: {}", names())),
+        };
+        let mut reached = Vec::new();
+        reach(kernel, &functions, &mut reached);
+        let has = |word: &str| reached.iter().any(|f| f.body.contains(word));
+        Ok(Signature {
+            name: kernel.name.to_owned(),
+            symbol: kernel.name.to_owned(),
+            parameters: split_parameters(kernel.parameters).into_iter().map(parameter).collect(),
+            sections: match (has("__DAV_CUBE__"), has("__DAV_VEC__")) {
+                (false, false) => Sections::None,
+                (true, false) => Sections::Cube,
+                (false, true) => Sections::Vector,
+                (true, true) => Sections::Mixed,
+            },
+        })
+    }
+}
+
+/// A function and those that its body names.
+fn reach<'f, 't>(function: &'f Function<'t>, all: &'f [Function<'t>], reached: &mut Vec<&'f Function<'t>>) {
+    if reached.iter().any(|f| f.name == function.name) {
+        return;
+    }
+    reached.push(function);
+    for other in all.iter().filter(|other| calls(function.body, other.name)) {
+        reach(other, all, reached);
+    }
+}
+
+fn calls(body: &str, name: &str) -> bool {
+    body.match_indices(name).any(|(at, _)| {
+        let before = body[..at].chars().next_back();
+        let after = body[at + name.len()..].trim_start().chars().next();
+        !before.is_some_and(is_word) && matches!(after, Some('(' | '<'))
+    })
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The functions of the device (`AICORE`) that have a body.
+fn functions(text: &str) -> Vec<Function<'_>> {
+    let mut list = Vec::new();
+    let mut at = 0;
+    while let Some(found) = text[at..].find("AICORE") {
+        let start = at + found;
+        at = start + "AICORE".len();
+        let Some(open) = text[at..].find('(').map(|p| at + p) else { break };
+        let head = text[at..open].trim_end();
+        let name = &head[head.rfind(|c| !is_word(c)).map_or(0, |p| p + 1)..];
+        let Some(close) = matching(text, open, '(', ')') else { break };
+        let rest = text[close + 1..].trim_start();
+        if !rest.starts_with('{') || name.is_empty() {
+            continue;
+        }
+        let brace = text.len() - rest.len();
+        let Some(end) = matching(text, brace, '{', '}') else { break };
+        let line = &text[..start];
+        let before = &line[line.rfind(['\n', ';', '}']).map_or(0, |p| p + 1)..];
+        let global = before.contains("__global__") || head.contains("__global__");
+        list.push(Function { name, parameters: &text[open + 1..close], body: &text[brace..=end], global });
+        at = end;
+    }
+    list
+}
+
+/// The bracket that closes the one at `open`.
+fn matching(text: &str, open: usize, left: char, right: char) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, c) in text[open..].char_indices() {
+        if c == left {
+            depth += 1;
+        } else if c == right {
+            depth -= 1;
+            if depth == 0 {
+                return Some(open + at);
+            }
+        }
+    }
+    None
+}
+
+fn split_parameters(text: &str) -> Vec<&str> {
+    text.split(',').map(str::trim).filter(|p| !p.is_empty() && *p != "void").collect()
+}
+
+fn parameter(text: &str) -> Parameter {
+    let name_at = text.rfind(|c| !is_word(c)).map_or(0, |p| p + 1);
+    let (cpp, name) = (text[..name_at].trim(), &text[name_at..]);
+    let word = cpp.split(|c: char| !is_word(c)).find(|w| TYPES.iter().any(|(t, _)| t == w));
+    Parameter {
+        name: name.to_owned(),
+        pointer: cpp.contains('*'),
+        element: word.and_then(|w| TYPES.iter().find(|(t, _)| *t == w)).map(|(_, e)| *e),
+        cpp: cpp.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "#include \"pto/pto-inst.hpp\"\nstatic AICORE void half_of_it(float v) {\n#if defined(__DAV_CUBE__)\n#endif\n}\n\
+        extern \"C\" __global__ AICORE void first(__gm__ float* x, int64_t n, half alpha) {\n  if (n) { half_of_it(alpha); }\n}\n\
+        extern \"C\" __global__ AICORE void second(__gm__ void* q) {\n#if defined(__DAV_VEC__)\n#endif\n}\n";
+
+    #[test]
+    fn parameters_and_sections_are_read() {
+        let first = Signature::find(TEXT, Some("first")).expect("it is there");
+        let found: Vec<_> = first.parameters.iter().map(|p| (p.name.as_str(), p.pointer, p.element)).collect();
+        let wanted =
+            [("x", true, Some(Element::F32)), ("n", false, Some(Element::I64)), ("alpha", false, Some(Element::F16))];
+        assert_eq!(found, wanted);
+        assert_eq!(first.sections, Sections::Cube, "through the function that it calls");
+        let second = Signature::find(TEXT, Some("second")).expect("it is there");
+        assert_eq!(second.sections, Sections::Vector);
+        assert_eq!(second.parameters[0].element, None);
+    }
+
+    #[test]
+    fn a_choice_is_asked_for() {
+        assert!(Signature::find(TEXT, None).expect_err("two kernels").contains("'first', 'second'"));
+        assert!(Signature::find(TEXT, Some("third")).expect_err("not there").contains("no kernel 'third'"));
+        assert!(Signature::find("int x;", None).is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! Turns the bitcode of a kernel into code of this machine.
+//!
+//! Before that, every load and store that is not to the kernel's own variables is led through a check, so that scalar
+//! accesses to global memory are seen and cannot leave a buffer; and an entry is added that takes the arguments from
+//! an array, whatever their types are.
+
+use std::collections::HashSet;
+use std::ffi::c_void;
+use std::path::Path;
+
+use inkwell::basic_block::BasicBlock;
+use inkwell::context::Context;
+use inkwell::execution_engine::ExecutionEngine;
+use inkwell::module::Module;
+use inkwell::targets::{InitializationConfig, Target};
+use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
+use inkwell::{AddressSpace, OptimizationLevel};
+
+use crate::bitcode::{defined_functions, load};
+use crate::error::Error;
+
+/// Name of the added entry.
+const ENTRY: &str = "pto_host_entry";
+/// Name of the check of a scalar access: pointer, bytes, whether it writes, line; gives the pointer to use.
+const ACCESS: &str = "pto_host_access";
+
+/// Code of a kernel. It stays in memory as long as this.
+pub(super) struct Code<'ctx> {
+    _engine: ExecutionEngine<'ctx>,
+    /// The entry: takes an array of one 64-bit word for each parameter.
+    pub entry: extern "C" fn(*const u64),
+}
+
+/// The two functions that kernels call.
+pub(super) struct Hooks {
+    pub call: *const c_void,
+    pub access: *const c_void,
+}
+
+/// Compiles the function `entry` of a bitcode file.
+pub(super) fn compile<'ctx>(
+    context: &'ctx Context,
+    bitcode: &Path,
+    entry: &str,
+    hooks: &Hooks,
+) -> Result<Code<'ctx>, Error> {
+    let failed = |reason: String| Error::InvalidBitcode { file: bitcode.to_owned(), reason };
+    let module = load(context, bitcode)?;
+    let function = module.get_function(entry).ok_or_else(|| failed(format!("there is no function '{entry}'")))?;
+    guard(context, &module).map_err(|e| failed(e.to_string()))?;
+    add_entry(context, &module, function).map_err(|e| failed(e.to_string()))?;
+    module.verify().map_err(|e| failed(e.to_string()))?;
+    Target::initialize_native(&InitializationConfig::default()).map_err(failed)?;
+    conversions();
+    let engine = module.create_jit_execution_engine(OptimizationLevel::None).map_err(|e| failed(e.to_string()))?;
+    for (name, address) in [("pto_host_call", hooks.call), (ACCESS, hooks.access)] {
+        if let Some(function) = module.get_function(name) {
+            engine.add_global_mapping(&function, address as usize);
+        }
+    }
+    let address = engine.get_function_address(ENTRY).map_err(|e| failed(e.to_string()))?;
+    // SAFETY: `add_entry` made the function with this signature; the engine that owns it is kept beside it.
+    let entry = unsafe { std::mem::transmute::<usize, extern "C" fn(*const u64)>(address) };
+    Ok(Code { _engine: engine, entry })
+}
+
+/// Functions that the compiler calls to convert 16-bit floats, which a program's own libraries may lack.
+fn conversions() {
+    // A 16-bit float is passed in the low half of a float register.
+    extern "C" fn f16_to_f32(value: f32) -> f32 {
+        half::f16::from_bits(value.to_bits() as u16).to_f32()
+    }
+    extern "C" fn f32_to_f16(value: f32) -> f32 {
+        f32::from_bits(u32::from(half::f16::from_f32(value).to_bits()))
+    }
+    extern "C" fn f64_to_f16(value: f64) -> f32 {
+        f32::from_bits(u32::from(half::f16::from_f64(value).to_bits()))
+    }
+    extern "C" fn f32_to_bf16(value: f32) -> f32 {
+        f32::from_bits(u32::from(half::bf16::from_f32(value).to_bits()))
+    }
+    extern "C" fn f64_to_bf16(value: f64) -> f32 {
+        f32::from_bits(u32::from(half::bf16::from_f64(value).to_bits()))
+    }
+    let functions: [(&std::ffi::CStr, *const c_void); 5] = [
+        (c"__extendhfsf2", f16_to_f32 as *const c_void),
+        (c"__truncsfhf2", f32_to_f16 as *const c_void),
+        (c"__truncdfhf2", f64_to_f16 as *const c_void),
+        (c"__truncsfbf2", f32_to_bf16 as *const c_void),
+        (c"__truncdfbf2", f64_to_bf16 as *const c_void),
+    ];
+    for (name, address) in functions {
+        // SAFETY: both live as long as the program.
+        unsafe { inkwell::llvm_sys::support::LLVMAddSymbol(name.as_ptr(), address.cast_mut()) };
+    }
+}
+
+/// Leads loads and stores of memory that is not the kernel's own through the check.
+fn guard<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), Box<dyn std::error::Error>> {
+    let pointer = context.ptr_type(AddressSpace::default());
+    let signature = pointer.fn_type(
+        &[pointer.into(), context.i64_type().into(), context.i32_type().into(), context.i32_type().into()],
+        false,
+    );
+    let check = module.add_function(ACCESS, signature, None);
+    let builder = context.create_builder();
+    for function in defined_functions(module) {
+        for instruction in instructions(function) {
+            let (operand, write, value_type) = match instruction.get_opcode() {
+                InstructionOpcode::Load => (0, 0, Some(instruction.get_type())),
+                InstructionOpcode::Store => (1, 1, None),
+                _ => continue,
+            };
+            let Some(BasicValueEnum::PointerValue(address)) = instruction.get_operand(operand).and_then(|o| o.value())
+            else {
+                continue;
+            };
+            if is_own(address, &mut HashSet::new()) {
+                continue;
+            }
+            let bytes = match value_type {
+                Some(any) => size_of_type(any.try_into().ok()),
+                None => size_of_type(instruction.get_operand(0).and_then(|o| o.value()).map(|v| v.get_type())),
+            };
+            let line = instruction.get_debug_location().map_or(0, |l| l.get_line());
+            builder.position_before(&instruction);
+            let arguments = [
+                address.into(),
+                context.i64_type().const_int(bytes, false).into(),
+                context.i32_type().const_int(write, false).into(),
+                context.i32_type().const_int(u64::from(line), false).into(),
+            ];
+            let call = builder.build_call(check, &arguments, "checked")?;
+            if let Some(location) = instruction.get_debug_location() {
+                builder.set_current_debug_location(location);
+            }
+            let Some(checked) = call.try_as_basic_value().basic() else { continue };
+            instruction.set_operand(operand, checked);
+        }
+    }
+    Ok(())
+}
+
+fn size_of_type(value_type: Option<inkwell::types::BasicTypeEnum>) -> u64 {
+    use inkwell::types::BasicTypeEnum::{FloatType, IntType};
+    match value_type {
+        Some(IntType(int)) => u64::from(int.get_bit_width().div_ceil(8)),
+        Some(FloatType(float)) => u64::from(float.get_bit_width().div_ceil(8)),
+        _ => 8,
+    }
+}
+
+fn instructions<'ctx>(function: FunctionValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
+    let blocks: Vec<BasicBlock> = function.get_basic_blocks();
+    blocks.into_iter().flat_map(|block| block.get_instructions()).collect()
+}
+
+/// Whether a pointer is to a variable of the kernel or a constant of the program.
+fn is_own<'ctx>(pointer: PointerValue<'ctx>, seen: &mut HashSet<PointerValue<'ctx>>) -> bool {
+    if !seen.insert(pointer) {
+        return true;
+    }
+    let Some(instruction) = pointer.as_instruction_value() else {
+        // A constant: a global, or an address computed from one. What is not is a parameter.
+        return pointer.is_const();
+    };
+    let operand = |index: u32| instruction.get_operand(index).and_then(|o| o.value());
+    let mut follow = |value: Option<BasicValueEnum<'ctx>>| match value {
+        Some(BasicValueEnum::PointerValue(next)) => is_own(next, seen),
+        _ => false,
+    };
+    match instruction.get_opcode() {
+        InstructionOpcode::Alloca => true,
+        InstructionOpcode::GetElementPtr | InstructionOpcode::BitCast => follow(operand(0)),
+        InstructionOpcode::Phi => (0..instruction.get_num_operands()).all(|i| follow(operand(i))),
+        InstructionOpcode::Select => follow(operand(1)) && follow(operand(2)),
+        _ => false,
+    }
+}
+
+/// Adds the entry: `void pto_host_entry(const uint64_t* words)`.
+fn add_entry<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    function: FunctionValue<'ctx>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let pointer = context.ptr_type(AddressSpace::default());
+    let entry = module.add_function(ENTRY, context.void_type().fn_type(&[pointer.into()], false), None);
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(entry, "entry"));
+    let words = entry.get_nth_param(0).ok_or("the entry has a parameter")?.into_pointer_value();
+    let mut arguments = Vec::new();
+    for (index, parameter) in function.get_param_iter().enumerate() {
+        let offset = context.i64_type().const_int(8 * index as u64, false);
+        // SAFETY: the caller passes a word for each parameter.
+        let place = unsafe { builder.build_gep(context.i8_type(), words, &[offset], "place")? };
+        let value_type = parameter.get_type();
+        arguments.push(builder.build_load(value_type, place, "argument")?.into());
+    }
+    builder.build_call(function, &arguments, "")?;
+    builder.build_return(None)?;
+    Ok(())
+}

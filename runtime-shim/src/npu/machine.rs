@@ -1,0 +1,896 @@
+//! The machine: cores with their pipes, the flags between pipes and between cores, and whose turn it is.
+//!
+//! The scalar program of a core issues instructions; each goes to the queue of its pipe and runs as soon as the pipe
+//! is not held by a wait. So a kernel that synchronises well runs in program order, and one that waits before it sets
+//! (which is legal between two pipes) runs too. One core runs at a time, in a fixed order, so that a run is repeatable.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use super::abi::{Instr, Operand, Site, Space};
+use super::memory::{GlobalMemory, Spaces, capacity};
+use super::ops::{self, Ctx, Fault, Op, PIPES, Pipe, Registers};
+use super::order::{Clock, Log, Moment, join};
+use super::report::{Checks, Findings, Rule, Sources};
+use super::trace::Trace;
+use crate::Arch;
+
+/// What a core can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Matrix core.
+    Cube,
+    /// Vector core.
+    Vector,
+    /// Both in one: for kernels without sections.
+    Whole,
+}
+
+/// Where a core stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Block.
+    pub block: usize,
+    /// Kind.
+    pub kind: Kind,
+    /// Number of the vector core in its block.
+    pub sub: usize,
+}
+
+/// A wait that holds a pipe or the scalar unit, or an instruction that waits its turn.
+pub(super) enum Item {
+    /// An instruction.
+    Run(&'static Op, Instr),
+    /// A push into the memory of other cores.
+    Fill(Instr),
+    /// `set_flag` to a pipe.
+    Set { to: Pipe, id: u64 },
+    /// `wait_flag` from a pipe.
+    Wait { from: Pipe, id: u64 },
+    /// `pipe_barrier`.
+    Barrier,
+    /// A signal to other cores.
+    Signal(Signal),
+    /// A wait for a signal with this number.
+    Await(u64),
+    /// `get_buf`: a place in the queue for a buffer id.
+    Get { id: u64, ticket: u64 },
+    /// `rls_buf`.
+    Release { id: u64 },
+}
+
+/// Whom a signal reaches.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Signal {
+    /// `ffts_cross_core_sync` with mode and id.
+    Group { mode: u64, id: u64 },
+    /// `set_intra_block` with id.
+    Intra { id: u64 },
+}
+
+struct Queued {
+    item: Item,
+    site: Site,
+    /// What the scalar unit knew when it issued this.
+    issue: Option<Clock>,
+    time: u64,
+}
+
+#[derive(Default)]
+struct PipeState {
+    queue: VecDeque<Queued>,
+    clock: Clock,
+    issued: u32,
+    /// When it is free, in the time model.
+    time: u64,
+}
+
+/// What a set or a signal carries.
+#[derive(Clone)]
+struct Released {
+    clock: Clock,
+    site: Site,
+    time: u64,
+    from: u32,
+}
+
+#[derive(Default)]
+struct FlagState {
+    set: Option<Released>,
+    /// Component and number of the last wait.
+    waited: Option<(u32, u32, Site)>,
+}
+
+#[derive(Default)]
+struct BufferId {
+    issued: u64,
+    served: u64,
+    clock: Clock,
+    time: u64,
+}
+
+/// State of a core's scalar program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum State {
+    Ready,
+    /// It waits; nothing had changed when it last looked at this count of progress.
+    Blocked {
+        what: String,
+        site: Site,
+        seen: u64,
+    },
+    Done,
+}
+
+pub(super) struct Core {
+    pub place: Place,
+    spaces: Spaces,
+    registers: Registers,
+    logs: Vec<Log>,
+    pipes: [PipeState; PIPES],
+    flags: BTreeMap<(Pipe, Pipe, u64), FlagState>,
+    /// Signals of other cores that wait to be consumed, by number.
+    signals: BTreeMap<u64, VecDeque<Released>>,
+    buffers: HashMap<u64, BufferId>,
+    state: State,
+    /// Place of the instruction that the scalar program is at.
+    at: Site,
+    /// It has announced itself at a rendezvous and waits for the others.
+    arrived: bool,
+}
+
+/// Settings of a run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Target.
+    pub arch: Arch,
+    /// Checks.
+    pub checks: Checks,
+    /// Bytes of each space, where they differ from the target's.
+    pub sizes: [Option<usize>; 10],
+    /// Most instructions that a run may take.
+    pub limit: u64,
+    /// Whether to keep a trace.
+    pub trace: bool,
+}
+
+/// The simulated NPU.
+pub struct Machine {
+    pub(super) arch: Arch,
+    checks: Checks,
+    pub(super) cores: Vec<Core>,
+    /// Global memory.
+    pub gm: GlobalMemory,
+    gm_log: Log,
+    /// Findings so far.
+    pub findings: Findings,
+    pub(super) sources: Sources,
+    names: Vec<String>,
+    /// Arrivals at a rendezvous: by scope, mode and id, who has come and what they know.
+    arrivals: BTreeMap<(u64, usize, u64), Vec<(usize, Released)>>,
+    /// Whose turn it is.
+    pub(super) turn: usize,
+    progress: u64,
+    /// Instructions so far.
+    pub instructions: u64,
+    limit: u64,
+    /// The run is over: calls do nothing.
+    pub(super) aborted: bool,
+    /// What the kernel printed.
+    pub printed: String,
+    /// The trace, if one is kept.
+    pub trace: Option<Trace>,
+    pub(super) blocks: usize,
+    pub(super) fifos: super::fifo::Fifos,
+}
+
+/// Numbers of the signals of a rendezvous, beyond those of flags.
+const RENDEZVOUS: u64 = 1 << 32;
+
+/// What a core may do next.
+pub(super) enum Next {
+    /// Go on.
+    Go,
+    /// Let others run first: what it waits for.
+    Wait(String),
+}
+
+impl Machine {
+    /// A machine with cores at these places.
+    pub fn new(settings: &Settings, places: &[Place], blocks: usize, gm: GlobalMemory) -> Machine {
+        let sizes = Space::ALL.map(|s| settings.sizes[s as usize].unwrap_or(capacity(settings.arch, s)));
+        let components = places.len() * PIPES;
+        let core = |&place: &Place| Core {
+            place,
+            spaces: Spaces::new(sizes),
+            registers: Registers::default(),
+            logs: Space::ALL.iter().map(|_| Log::new(12)).collect(),
+            pipes: std::array::from_fn(|_| PipeState { clock: vec![0; components], ..PipeState::default() }),
+            flags: BTreeMap::new(),
+            signals: BTreeMap::new(),
+            buffers: HashMap::new(),
+            state: State::Ready,
+            at: Site::NONE,
+            arrived: false,
+        };
+        let names = places.iter().flat_map(|place| Pipe::EVERY.map(|pipe| component_name(place, pipe, places.len())));
+        Machine {
+            arch: settings.arch,
+            checks: settings.checks,
+            cores: places.iter().map(core).collect(),
+            gm,
+            gm_log: Log::new(16),
+            findings: Findings::default(),
+            sources: Sources::default(),
+            names: names.collect(),
+            arrivals: BTreeMap::new(),
+            turn: 0,
+            progress: 0,
+            instructions: 0,
+            limit: settings.limit,
+            aborted: false,
+            printed: String::new(),
+            trace: settings.trace.then(Trace::default),
+            blocks,
+            fifos: Default::default(),
+        }
+    }
+
+    /// Name of a component, for reports.
+    fn component(&self, who: u32) -> String {
+        self.names[who as usize].clone()
+    }
+
+    /// Whether a pipe of this target finishes an instruction before it starts the next. Source: PTO-ISA, barriers
+    /// between dependent instructions of a pipe; from A5 on the vector pipe orders itself.
+    fn in_order(&self, pipe: Pipe) -> bool {
+        match pipe {
+            Pipe::S | Pipe::M | Pipe::Fix | Pipe::Mte1 => true,
+            Pipe::V => self.arch != Arch::A3,
+            _ => false,
+        }
+    }
+
+    /// Puts an item into the queue of a pipe and lets the core's pipes run.
+    pub(super) fn enqueue(&mut self, core: usize, pipe: Pipe, item: Item, site: Site) {
+        let state = &mut self.cores[core];
+        let scalar = &state.pipes[Pipe::S as usize];
+        let time = scalar.time;
+        let queue_free = state.pipes[pipe as usize].queue.is_empty();
+        if queue_free {
+            // The common case: it runs at once, and no copy of the scalar unit's knowledge is needed.
+            let queued = Queued { item, site, issue: None, time };
+            if let Some(held) = self.try_run(core, pipe, queued) {
+                let issue = self.cores[core].pipes[Pipe::S as usize].clock.clone();
+                self.cores[core].pipes[pipe as usize].queue.push_back(Queued { issue: Some(issue), ..held });
+            } else {
+                self.drain(core);
+            }
+        } else {
+            let issue = Some(scalar.clock.clone());
+            state.pipes[pipe as usize].queue.push_back(Queued { item, site, issue, time });
+        }
+    }
+
+    /// Runs what can run in the queues of a core, and of cores that it wakes.
+    pub(super) fn drain(&mut self, core: usize) {
+        let mut moved = true;
+        while moved {
+            moved = false;
+            for pipe in Pipe::EVERY {
+                while let Some(queued) = self.cores[core].pipes[pipe as usize].queue.pop_front() {
+                    match self.try_run(core, pipe, queued) {
+                        None => moved = true,
+                        Some(held) => {
+                            self.cores[core].pipes[pipe as usize].queue.push_front(held);
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs an item on its pipe, or gives it back when it has to wait.
+    fn try_run(&mut self, core: usize, pipe: Pipe, queued: Queued) -> Option<Queued> {
+        if !self.ready(core, &queued.item, pipe) {
+            return Some(queued);
+        }
+        self.progress += 1;
+        let p = pipe as usize;
+        let who = (core * PIPES + p) as u32;
+        let state = &mut self.cores[core];
+        if pipe != Pipe::S {
+            let (scalar, target) = pair(&mut state.pipes, Pipe::S as usize, p);
+            join(&mut target.clock, queued.issue.as_deref().unwrap_or(&scalar.clock));
+        }
+        let target = &mut state.pipes[p];
+        target.issued += 1;
+        target.time = target.time.max(queued.time);
+        let epoch = target.issued;
+        match queued.item {
+            Item::Run(op, instr) => {
+                self.execute(core, core, pipe, &instr, epoch, |ctx| (op.run)(ctx));
+            }
+            Item::Fill(instr) => self.fill(core, pipe, &instr, epoch),
+            Item::Barrier => state.pipes[p].clock[who as usize] = epoch,
+            Item::Set { to, id } => {
+                let released = self.release(core, pipe, queued.site);
+                self.set_flag(core, (pipe, to, id), released);
+            }
+            Item::Wait { from, id } => {
+                let flag = state.flags.entry((from, pipe, id)).or_default();
+                let released = flag.set.take();
+                flag.waited = Some((who, epoch, queued.site));
+                self.acquire(core, pipe, released);
+            }
+            Item::Signal(signal) => {
+                let released = self.release(core, pipe, queued.site);
+                self.signal(core, signal, released);
+            }
+            Item::Await(id) => {
+                let released = state.signals.get_mut(&id).and_then(VecDeque::pop_front);
+                self.acquire(core, pipe, released);
+            }
+            Item::Get { id, .. } => {
+                let buffer = state.buffers.entry(id).or_default();
+                join(&mut state.pipes[p].clock, &buffer.clock);
+                state.pipes[p].time = state.pipes[p].time.max(buffer.time);
+            }
+            Item::Release { id } => {
+                let released = self.release(core, pipe, queued.site);
+                let buffer = self.cores[core].buffers.entry(id).or_default();
+                buffer.served += 1;
+                buffer.clock = released.clock;
+                buffer.time = released.time;
+            }
+        }
+        None
+    }
+
+    fn ready(&self, core: usize, item: &Item, pipe: Pipe) -> bool {
+        let state = &self.cores[core];
+        match item {
+            Item::Wait { from, id } => state.flags.get(&(*from, pipe, *id)).is_some_and(|f| f.set.is_some()),
+            Item::Await(id) => state.signals.get(id).is_some_and(|s| !s.is_empty()),
+            Item::Get { id, ticket } => state.buffers.get(id).is_some_and(|b| b.served == *ticket),
+            _ => true,
+        }
+    }
+
+    /// What a pipe has finished, with everything before it.
+    fn release(&self, core: usize, pipe: Pipe, site: Site) -> Released {
+        let who = core * PIPES + pipe as usize;
+        let state = &self.cores[core].pipes[pipe as usize];
+        let mut clock = state.clock.clone();
+        clock[who] = state.issued;
+        Released { clock, site, time: state.time, from: who as u32 }
+    }
+
+    /// A pipe learns what was released.
+    fn acquire(&mut self, core: usize, pipe: Pipe, released: Option<Released>) {
+        let Some(released) = released else { return };
+        let who = (core * PIPES + pipe as usize) as u32;
+        let state = &mut self.cores[core].pipes[pipe as usize];
+        join(&mut state.clock, &released.clock);
+        state.time = state.time.max(released.time);
+        let time = state.time;
+        if let Some(trace) = &mut self.trace {
+            trace.arrow(released.from, released.time, who, time);
+        }
+    }
+
+    fn set_flag(&mut self, core: usize, key: (Pipe, Pipe, u64), released: Released) {
+        let (from, to, id) = key;
+        let flag = self.cores[core].flags.entry(key).or_default();
+        let site = released.site;
+        let pending = flag.set.as_ref().map(|earlier| earlier.site);
+        let unordered = flag.waited.filter(|&(who, epoch, _)| released.clock[who as usize] < epoch);
+        flag.set = Some(released);
+        let name = format!("flag {id} from {} to {}", from.name(), to.name());
+        if let Some(earlier) = pending {
+            self.find(Rule::SetTwice, site, earlier, || {
+                let note = format!("{}:{}: the earlier set_flag", earlier.file(), earlier.line);
+                (format!("{name} is set again before it was waited for"), vec![note])
+            });
+        } else if let Some((_, _, waited)) = unordered {
+            self.find(Rule::SetTwice, site, waited, || {
+                let note = format!("{}:{}: the wait_flag", waited.file(), waited.line);
+                let message = format!(
+                    "{name} may be set again before its earlier setting was waited for: nothing orders the wait_flag \
+                     before this set_flag"
+                );
+                (message, vec![note])
+            });
+        }
+    }
+
+    /// Notes a broken rule.
+    pub(super) fn find(&mut self, rule: Rule, at: Site, other: Site, text: impl FnOnce() -> (String, Vec<String>)) {
+        if self.checks.covers(rule) {
+            self.findings.add(rule, at, other, text);
+        }
+    }
+
+    /// Delivers a signal to the cores that it reaches.
+    fn signal(&mut self, core: usize, signal: Signal, released: Released) {
+        let Place { block, kind, sub } = self.cores[core].place;
+        let of_block = |m: &Machine, wanted: Kind| -> Vec<usize> {
+            (0..m.cores.len()).filter(|&c| m.cores[c].place.block == block && m.cores[c].place.kind == wanted).collect()
+        };
+        match signal {
+            Signal::Intra { id } => {
+                let (targets, id) = match kind {
+                    Kind::Cube => {
+                        let wanted = (id / 16) as usize;
+                        let subs = of_block(self, Kind::Vector);
+                        (subs.into_iter().filter(|&c| self.cores[c].place.sub == wanted).collect(), id % 16)
+                    }
+                    _ => (of_block(self, Kind::Cube), id + 16 * sub as u64),
+                };
+                self.deliver(&targets, id, &released);
+            }
+            // Cube to vectors at once; vectors to the cube, or to one another, when all of the group have come.
+            Signal::Group { mode: 2, id } if kind == Kind::Cube => {
+                let targets = of_block(self, Kind::Vector);
+                self.deliver(&targets, id, &released);
+            }
+            Signal::Group { mode, id } => {
+                let (members, targets) = match mode {
+                    2 => (of_block(self, Kind::Vector), of_block(self, Kind::Cube)),
+                    1 => (of_block(self, kind), of_block(self, kind)),
+                    _ => {
+                        let all: Vec<usize> =
+                            (0..self.cores.len()).filter(|&c| self.cores[c].place.kind == kind).collect();
+                        (all.clone(), all)
+                    }
+                };
+                let scope = if mode == 0 { kind as usize } else { block * 4 + kind as usize };
+                let arrived = self.arrivals.entry((mode, scope, id)).or_default();
+                arrived.push((core, released));
+                // One arrival of each member makes a round.
+                if members.iter().all(|m| arrived.iter().any(|(c, _)| c == m)) {
+                    let mut together: Option<Released> = None;
+                    for member in &members {
+                        let at = arrived.iter().position(|(c, _)| c == member).expect("all have come");
+                        let (_, one) = arrived.remove(at);
+                        match &mut together {
+                            None => together = Some(one),
+                            Some(sum) => {
+                                join(&mut sum.clock, &one.clock);
+                                sum.time = sum.time.max(one.time);
+                            }
+                        }
+                    }
+                    let together = together.expect("a group has members");
+                    self.deliver(&targets, id, &together);
+                }
+            }
+        }
+    }
+
+    fn deliver(&mut self, targets: &[usize], id: u64, released: &Released) {
+        for &target in targets {
+            let waiting = self.cores[target].signals.entry(id).or_default();
+            waiting.push_back(released.clone());
+            // The device counts signals in four bits.
+            if waiting.len() > 15 {
+                let site = released.site;
+                self.find(Rule::SetTwice, site, site, || {
+                    (format!("more than 15 signals of cross-core flag {id} wait to be consumed"), Vec::new())
+                });
+            }
+            self.drain(target);
+        }
+    }
+
+    /// Runs (part of) an instruction of a pipe on the memories of core `home`, and reports a fault.
+    fn execute<T>(
+        &mut self,
+        core: usize,
+        home: usize,
+        pipe: Pipe,
+        instr: &Instr,
+        epoch: u32,
+        body: impl FnOnce(&mut Ctx) -> Result<T, Fault>,
+    ) -> Option<T> {
+        let who = (core * PIPES + pipe as usize) as u32;
+        let in_order = self.in_order(pipe);
+        // Taken out while the instruction runs, since `home` may be the same core.
+        let clock = std::mem::take(&mut self.cores[core].pipes[pipe as usize].clock);
+        let state = &mut self.cores[home];
+        let names = &self.names;
+        let mut ctx = Ctx {
+            arch: self.arch,
+            instr,
+            registers: &mut state.registers,
+            spaces: &mut state.spaces,
+            gm: &mut self.gm,
+            on_chip: &mut state.logs,
+            gm_log: &mut self.gm_log,
+            moment: Moment { who, epoch, clock: &clock, in_order },
+            checks: self.checks,
+            findings: &mut self.findings,
+            sources: &mut self.sources,
+            component: &|who| names[who as usize].clone(),
+            bytes: 0,
+            macs: 0,
+            atomic: false,
+        };
+        let done = body(&mut ctx);
+        let ticks = super::trace::duration(pipe, ctx.bytes, ctx.macs);
+        let state = &mut self.cores[core].pipes[pipe as usize];
+        state.clock = clock;
+        let start = state.time;
+        state.time += ticks;
+        if let Some(trace) = &mut self.trace {
+            trace.slice(who, instr.name, instr.site, start, ticks);
+        }
+        match done {
+            Ok(value) => Some(value),
+            Err(Fault { rule, message }) => {
+                self.find(rule, instr.site, Site::NONE, || (message, Vec::new()));
+                None
+            }
+        }
+    }
+
+    /// A push from this core's tile into slots in other cores.
+    fn fill(&mut self, core: usize, pipe: Pipe, instr: &Instr, epoch: u32) {
+        let pieces = match super::fifo::pieces(self, core, instr) {
+            Ok(pieces) => pieces,
+            Err(Fault { rule, message }) => return self.find(rule, instr.site, Site::NONE, || (message, Vec::new())),
+        };
+        let Some(Operand::Tile(tile)) = instr.operands.first() else { return };
+        for piece in pieces {
+            let taken = self.execute(core, core, pipe, instr, epoch, |ctx| super::fifo::take(ctx, tile, &piece));
+            if let Some(values) = taken {
+                self.execute(core, piece.core, pipe, instr, epoch, |ctx| super::fifo::put(ctx, &piece, &values));
+            }
+        }
+    }
+
+    /// Waits of the scalar unit: whether a flag to it is there; if so it is consumed.
+    pub(super) fn scalar(&mut self, core: usize, item: Item, site: Site) -> Next {
+        let what = match &item {
+            Item::Wait { from, id } => format!("wait_flag({}, PIPE_S, {id})", from.name()),
+            Item::Await(id) => format!("cross-core flag {id}"),
+            _ => "a flag".to_owned(),
+        };
+        let queued = Queued { item, site, issue: None, time: 0 };
+        match self.try_run(core, Pipe::S, queued) {
+            None => Next::Go,
+            Some(_) => Next::Wait(what),
+        }
+    }
+
+    /// `pipe_barrier(PIPE_ALL)`: everything issued is finished, or what is not.
+    pub(super) fn barrier_all(&mut self, core: usize) -> Next {
+        self.drain(core);
+        if let Some(waits) = self.pending(core) {
+            return Next::Wait(waits);
+        }
+        let state = &mut self.cores[core];
+        let mut all = state.pipes[0].clock.clone();
+        let mut time = 0;
+        for (p, pipe) in state.pipes.iter().enumerate() {
+            join(&mut all, &pipe.clock);
+            all[core * PIPES + p] = pipe.issued;
+            time = time.max(pipe.time);
+        }
+        for pipe in &mut state.pipes {
+            pipe.clock.clone_from(&all);
+            pipe.time = time;
+        }
+        state.logs.iter_mut().for_each(Log::clear);
+        if self.cores.len() == 1 {
+            self.gm_log.clear();
+        }
+        self.progress += 1;
+        Next::Go
+    }
+
+    /// `SYNCALL`: all cores of a kind (or all there are) have finished what they issued before.
+    pub(super) fn rendezvous(&mut self, core: usize, kind: Option<Kind>, site: Site) -> Next {
+        let id = RENDEZVOUS + kind.map_or(0, |k| k as u64 + 1);
+        if !self.cores[core].arrived {
+            if let Next::Wait(what) = self.barrier_all(core) {
+                return Next::Wait(what);
+            }
+            self.cores[core].arrived = true;
+            let released = self.release(core, Pipe::S, site);
+            let arrived = self.arrivals.entry((RENDEZVOUS, 0, id)).or_default();
+            arrived.push((core, released));
+            // A core that is both halves stands for either.
+            let joins = |c: &Core| kind.is_none_or(|k| c.place.kind == k || c.place.kind == Kind::Whole);
+            let members: Vec<usize> = (0..self.cores.len()).filter(|&c| joins(&self.cores[c])).collect();
+            if members.iter().all(|m| arrived.iter().any(|(c, _)| c == m)) {
+                let mut all = std::mem::take(arrived);
+                let (_, mut together) = all.pop().expect("this core has come");
+                for (_, one) in &all {
+                    join(&mut together.clock, &one.clock);
+                    together.time = together.time.max(one.time);
+                }
+                self.deliver(&members, id, &together);
+            }
+        }
+        let next = self.scalar(core, Item::Await(id), site);
+        match next {
+            Next::Go => {
+                self.cores[core].arrived = false;
+                // Every pipe starts from here.
+                self.barrier_all(core)
+            }
+            Next::Wait(_) => Next::Wait("the other cores at SYNCALL".to_owned()),
+        }
+    }
+
+    /// Vector cores beside one another: of its block, for a vector core.
+    pub(super) fn sub_blocks(&self, core: usize) -> usize {
+        let place = self.cores[core].place;
+        let beside = |c: &&Core| c.place.block == place.block && c.place.kind == Kind::Vector;
+        self.cores.iter().filter(beside).count().max(1)
+    }
+
+    /// What the pipes of a core wait for; `None` when all queues are empty.
+    fn pending(&self, core: usize) -> Option<String> {
+        let waits: Vec<String> = Pipe::EVERY.iter().filter_map(|&pipe| self.held(core, pipe)).collect();
+        (!waits.is_empty()).then(|| waits.join("; "))
+    }
+
+    /// What a pipe waits for.
+    fn held(&self, core: usize, pipe: Pipe) -> Option<String> {
+        let head = self.cores[core].pipes[pipe as usize].queue.front()?;
+        let what = match &head.item {
+            Item::Wait { from, id } => format!("wait_flag({}, {}, {id})", from.name(), pipe.name()),
+            Item::Await(id) => format!("cross-core flag {id}"),
+            Item::Get { id, .. } => format!("buffer id {id}"),
+            _ => "its turn".to_owned(),
+        };
+        Some(format!("{} waits at line {} for {what}", pipe.name(), head.site.line))
+    }
+
+    /// Gives an instruction to its pipe. `Next::Wait` when the scalar unit has to wait first: call again later.
+    pub(super) fn issue(&mut self, core: usize, instr: &mut Option<Instr>) -> Next {
+        if self.aborted {
+            return Next::Go;
+        }
+        let Some(current) = instr.as_ref() else { return Next::Go };
+        self.cores[core].at = current.site;
+        let site = current.site;
+        match super::sync::step(self, core, current) {
+            Some(next) => {
+                if matches!(next, Next::Go) {
+                    self.count(core, site);
+                    self.cores[core].pipes[Pipe::S as usize].time += 1;
+                }
+                next
+            }
+            None => {
+                self.count(core, site);
+                let instr = instr.take().expect("still there");
+                match ops::find(instr.name) {
+                    Some(op) => {
+                        let pipe = op.pipe(&instr, self.arch);
+                        self.cores[core].pipes[Pipe::S as usize].time += 1;
+                        self.enqueue(core, pipe, Item::Run(op, instr), site);
+                    }
+                    None => {
+                        let name = instr.name;
+                        self.find(Rule::Illegal, site, Site::NONE, || (format!("{name} is not simulated"), Vec::new()));
+                    }
+                }
+                Next::Go
+            }
+        }
+    }
+
+    fn count(&mut self, core: usize, site: Site) {
+        self.instructions += 1;
+        self.progress += 1;
+        if self.instructions > self.limit && !self.aborted {
+            let limit = self.limit;
+            self.aborted = true;
+            let place = self.component((core * PIPES) as u32);
+            self.findings.add(Rule::Limit, site, Site::NONE, || {
+                (
+                    format!("the kernel was stopped after {limit} instructions, in the scalar program of {place}"),
+                    Vec::new(),
+                )
+            });
+        }
+    }
+
+    /// Ends a run that takes too long.
+    pub(super) fn stop_for_time(&mut self, limit: std::time::Duration) {
+        self.aborted = true;
+        let (core, site) =
+            self.cores.iter().map(|c| c.at).enumerate().find(|(c, _)| *c == self.turn).unwrap_or((0, Site::NONE));
+        let place = self.component((core * PIPES) as u32);
+        self.findings.add(Rule::Limit, site, Site::NONE, || {
+            let seconds = limit.as_secs();
+            (format!("the kernel was stopped after {seconds} seconds, in the scalar program of {place}"), Vec::new())
+        });
+    }
+
+    /// A line of the file that the core's program is in.
+    pub(super) fn site_of_line(&self, core: usize, line: u32) -> Site {
+        self.cores[core].at.with_line(line)
+    }
+
+    /// A ticket for a buffer id, in program order.
+    pub(super) fn ticket(&mut self, core: usize, id: u64) -> u64 {
+        let components = self.cores.len() * PIPES;
+        let buffer = self.cores[core].buffers.entry(id).or_default();
+        if buffer.clock.is_empty() {
+            buffer.clock = vec![0; components];
+        }
+        buffer.issued += 1;
+        buffer.issued - 1
+    }
+
+    /// A scalar access of the kernel to global memory: checks it and returns where the bytes are, or `None`.
+    pub(super) fn scalar_access(
+        &mut self,
+        core: usize,
+        address: u64,
+        bytes: u64,
+        write: bool,
+        site: Site,
+    ) -> Option<*mut u8> {
+        let name = if write { "scalar store" } else { "scalar load" };
+        self.count(core, site);
+        let instr = Instr {
+            name,
+            operands: vec![
+                Operand::Int(address as i64, super::element::Element::U64),
+                Operand::Int(bytes as i64, super::element::Element::U64),
+            ],
+            result: (super::abi::Slot(std::ptr::null_mut()), 0),
+            site,
+        };
+        static LOAD: Op =
+            Op { name: "scalar load", on: ops::On::Pipe(Pipe::S), run: |ctx| ops::scalar_access(ctx, false) };
+        static STORE: Op =
+            Op { name: "scalar store", on: ops::On::Pipe(Pipe::S), run: |ctx| ops::scalar_access(ctx, true) };
+        self.enqueue(core, Pipe::S, Item::Run(if write { &STORE } else { &LOAD }, instr), site);
+        let (index, offset) = self.gm.find(address)?;
+        let memory = &mut self.gm.buffers[index].bank.bytes;
+        let start = usize::try_from(offset).ok()?;
+        let end = start.checked_add(bytes as usize)?;
+        (end <= memory.len()).then(|| memory[start..].as_mut_ptr())
+    }
+
+    /// The scalar program has ended: `Next::Wait` until the pipes are empty, then the last checks.
+    pub(super) fn finish(&mut self, core: usize) -> Next {
+        if self.aborted {
+            self.cores[core].state = State::Done;
+            return Next::Go;
+        }
+        self.drain(core);
+        if let Some(waits) = self.pending(core) {
+            return Next::Wait(waits);
+        }
+        let place = self.component((core * PIPES) as u32);
+        let left: Vec<_> = self.cores[core]
+            .flags
+            .iter()
+            .filter_map(|(&key, flag)| flag.set.as_ref().map(|set| (key, set.site)))
+            .collect();
+        for ((from, to, id), site) in left {
+            self.find(Rule::LeftSet, site, Site::NONE, || {
+                let message =
+                    format!("flag {id} from {} to {} is still set when the kernel ends", from.name(), to.name());
+                (message, vec![format!("in {place}: the next kernel on this core would not wait for it")])
+            });
+        }
+        self.cores[core].state = State::Done;
+        self.progress += 1;
+        Next::Go
+    }
+
+    /// Flags between cores that nobody consumed, once all have ended.
+    pub(super) fn finish_all(&mut self) {
+        let left: Vec<(usize, u64, Site)> = self
+            .cores
+            .iter()
+            .enumerate()
+            .flat_map(|(c, core)| core.signals.iter().map(move |(&id, s)| (c, id, s)))
+            .filter_map(|(c, id, s)| s.front().map(|r| (c, id, r.site)))
+            .filter(|&(_, id, _)| !self.fifos.owns(id))
+            .collect();
+        for (core, id, site) in left {
+            let place = self.component((core * PIPES) as u32);
+            self.find(Rule::LeftSet, site, Site::NONE, || {
+                (format!("cross-core flag {id} to {place} is still set when the kernel ends"), Vec::new())
+            });
+        }
+    }
+
+    /// Notes that a core waits, and gives the turn to another; reports a deadlock when none can go on.
+    pub(super) fn yield_turn(&mut self, core: usize, what: String) {
+        let at = self.cores[core].at;
+        self.cores[core].state = State::Blocked { what, site: at, seen: self.progress };
+        self.pass_turn(core);
+    }
+
+    /// Gives the turn to the next core that may be able to go on.
+    pub(super) fn pass_turn(&mut self, core: usize) {
+        let count = self.cores.len();
+        let next = (1..=count).map(|step| (core + step) % count).find(|&c| match &self.cores[c].state {
+            State::Ready => true,
+            State::Blocked { seen, .. } => self.aborted || *seen != self.progress,
+            State::Done => false,
+        });
+        match next {
+            Some(next) => {
+                self.turn = next;
+                self.cores[next].state = State::Ready;
+            }
+            None if self.cores.iter().all(|c| c.state == State::Done) => self.turn = usize::MAX,
+            None => {
+                self.deadlock();
+                self.pass_turn(core);
+            }
+        }
+    }
+
+    /// Reports what everyone waits for, and ends the run.
+    fn deadlock(&mut self) {
+        self.aborted = true;
+        let mut notes = Vec::new();
+        let mut first = Site::NONE;
+        for core in 0..self.cores.len() {
+            let State::Blocked { what, site, .. } = &self.cores[core].state else { continue };
+            if first == Site::NONE {
+                first = *site;
+            }
+            let place = component_name(&self.cores[core].place, Pipe::S, self.cores.len());
+            let program = if what.starts_with("PIPE_") {
+                format!("the scalar program at line {} waits for its pipes: {what}", site.line)
+            } else {
+                let pipes = self.pending(core).map_or_else(String::new, |p| format!("; {p}"));
+                format!("the scalar program waits at line {} for {what}{pipes}", site.line)
+            };
+            notes.push(format!("{}: {program}", place.trim_start_matches("PIPE_S of ").trim_start_matches("PIPE_S")));
+        }
+        let notes: Vec<String> = notes.into_iter().map(|n| n.trim_start_matches(": ").to_owned()).collect();
+        self.findings.add(Rule::Deadlock, first, Site::NONE, || {
+            ("deadlock: the kernel waits for what nothing will set".to_owned(), notes)
+        });
+    }
+
+    /// Whether every core has ended.
+    pub(super) fn all_done(&self) -> bool {
+        self.cores.iter().all(|c| c.state == State::Done)
+    }
+
+    /// Names of the components that did something, for the trace.
+    pub(super) fn trace_rows(&self) -> Vec<(u32, usize, String, String)> {
+        let mut rows = Vec::new();
+        for (c, core) in self.cores.iter().enumerate() {
+            let used: HashSet<usize> = (0..PIPES).filter(|&p| core.pipes[p].issued > 0).collect();
+            for p in (0..PIPES).filter(|p| used.contains(p)) {
+                rows.push(((c * PIPES + p) as u32, c, core_name(&core.place), Pipe::EVERY[p].name().to_owned()));
+            }
+        }
+        rows
+    }
+}
+
+fn core_name(place: &Place) -> String {
+    match place.kind {
+        Kind::Cube => format!("block {} cube", place.block),
+        Kind::Vector => format!("block {} vector {}", place.block, place.sub),
+        Kind::Whole => format!("block {}", place.block),
+    }
+}
+
+fn component_name(place: &Place, pipe: Pipe, cores: usize) -> String {
+    if cores == 1 { pipe.name().to_owned() } else { format!("{} of {}", pipe.name(), core_name(place)) }
+}
+
+/// Two different elements of an array.
+fn pair<T>(array: &mut [T], first: usize, second: usize) -> (&mut T, &mut T) {
+    let [a, b] = array.get_disjoint_mut([first, second]).expect("two different places");
+    (a, b)
+}

@@ -1,0 +1,70 @@
+//! Runs small kernels: each check has one that trips it and a corrected twin that does not.
+
+use crate::{Arch, Argument, CompileOptions, Element, Kernel, Outcome, Runner, Tensor};
+
+/// Compiles a kernel `k(__gm__ float* x, __gm__ float* y)` whose vector section has this body.
+fn vector_kernel(body: &str) -> Kernel {
+    kernel(&format!(
+        "#include \"pto/pto-inst.hpp\"\nusing namespace pto;\n\
+         using Whole = GlobalTensor<float, Shape<1, 1, 1, 16, 64>, Stride<1024, 1024, 1024, 64, 1>>;\n\
+         using Rows = Tile<TileType::Vec, float, 16, 64>;\n\
+         extern \"C\" __global__ AICORE void k(__gm__ float* x, __gm__ float* y) {{\n\
+         #if defined(__DAV_VEC__)\n{body}\n#endif\n}}\n"
+    ))
+}
+
+fn kernel(text: &str) -> Kernel {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("kernel.cpp");
+    std::fs::write(&path, text).expect("write the kernel");
+    Kernel::compile(&path, &CompileOptions::new(Arch::A3), None).expect("the kernel compiles")
+}
+
+fn ramp() -> Vec<f64> {
+    (0..1024).map(f64::from).collect()
+}
+
+fn run(kernel: &Kernel) -> Outcome {
+    let x = Argument::Tensor(Tensor::of(Element::F32, &[16, 64], &ramp()));
+    Runner::new(kernel).arg(x).arg(Argument::Fresh(4096)).run().expect("the arguments fit")
+}
+
+fn codes(body: &str) -> Vec<&'static str> {
+    run(&vector_kernel(body)).findings.iter().map(|f| f.rule.code()).collect()
+}
+
+#[test]
+fn doubles_a_tensor() {
+    let kernel = vector_kernel(
+        "Whole from(x), to(y); Rows a, b; TASSIGN<0x0>(a); TASSIGN<0x1000>(b);\n\
+         TLOAD(a, from); set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0); wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);\n\
+         TADD(b, a, a); set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0); wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);\n\
+         TSTORE(to, b); pipe_barrier(PIPE_ALL);",
+    );
+    let outcome = run(&kernel);
+    assert_eq!(outcome.findings, []);
+    let y = Tensor { element: Element::F32, shape: vec![1024], bytes: outcome.memory[1].clone() };
+    assert_eq!(y.values(), ramp().iter().map(|v| v * 2.0).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_missing_flag_is_a_race() {
+    let body = |flag: &str| {
+        format!(
+            "Whole from(x); Rows a, b; TASSIGN<0x0>(a); TASSIGN<0x1000>(b); TLOAD(a, from); {flag} TADD(b, a, a); pipe_barrier(PIPE_ALL);"
+        )
+    };
+    assert_eq!(codes(&body("")), ["PTO-0806"]);
+    assert_eq!(
+        codes(&body("set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0); wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);")),
+        [""; 0]
+    );
+}
+
+#[test]
+fn a_wait_that_nothing_meets_is_a_deadlock() {
+    let found = run(&vector_kernel("wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);")).findings;
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].rule.code(), "PTO-0808");
+    assert!(found[0].notes[0].contains("wait_flag(PIPE_MTE2, PIPE_V, 0)"), "{}", found[0]);
+}
