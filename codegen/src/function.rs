@@ -213,6 +213,7 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
 
     fn emit_op(&mut self, op: OperationRef<'c, 'a>) {
         let name = op_name(op);
+        self.emit_line_directive(op);
         if let Some(known) = Op::of(op) {
             return self.emit_pto(known);
         }
@@ -228,6 +229,14 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
         };
         if !done {
             self.fail(op, "has no C++ form");
+        }
+    }
+
+    fn emit_line_directive(&mut self, op: OperationRef<'c, 'a>) {
+        let place = position(op.location());
+        if self.shared.options.line_directives && place.line > 0 {
+            let file = place.file.replace('\\', "\\\\").replace('"', "\\\"");
+            self.shared.raw(&format!("#line {} \"{file}\"", place.line));
         }
     }
 

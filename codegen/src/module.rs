@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Options {
     /// Write `TASSIGN(tile, address)` even for constant addresses (old headers).
     pub runtime_tassign: bool,
+    /// Write `#line` directives, so that whoever compiles the C++ reports places of the kernel's own source.
+    pub line_directives: bool,
 }
 
 /// How many TASSIGN calls of each form there are.

@@ -1,9 +1,10 @@
-//! What the three programs share: showing diagnostics, writing outputs.
+//! What the programs share: showing diagnostics, writing outputs.
 
 pub mod output;
 pub mod ptoas;
 pub mod ptoc;
 pub mod render;
+pub mod run;
 
 /// Exit code after diagnostics about the user's program.
 pub const EXIT_DIAGNOSTICS: i32 = 1;

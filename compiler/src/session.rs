@@ -90,6 +90,8 @@ pub struct CompileOptions {
     pub emit: Emit,
     /// Write all addresses as run-time arguments.
     pub runtime_tassign: bool,
+    /// Write `#line` directives into the C++.
+    pub line_directives: bool,
     /// Passes after which the IR is wanted; `all` for every one.
     pub print_after: Vec<String>,
     /// Accept operations of unknown dialects when parsing.
@@ -248,7 +250,8 @@ fn emit(module: &Module, device: &Device, options: &CompileOptions, outcome: &mu
             None
         }
         Emit::Cpp => {
-            let codegen = CodegenOptions { runtime_tassign: options.runtime_tassign };
+            let codegen =
+                CodegenOptions { runtime_tassign: options.runtime_tassign, line_directives: options.line_directives };
             let emitted = pto_codegen::emit(module, device, &codegen)?;
             outcome.tassign = emitted.tassign;
             Some(emitted.text)

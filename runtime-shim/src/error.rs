@@ -100,6 +100,14 @@ pub enum Error {
         /// What is missing.
         reason: String,
     },
+    /// An array file cannot be used.
+    #[error("{}: {reason}", .file.display())]
+    Npy {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The arguments do not fit the kernel.
     #[error("{0}")]
     Arguments(String),

@@ -13,6 +13,7 @@ mod compiler;
 mod error;
 mod kernel;
 mod npu;
+pub mod npy;
 mod options;
 mod tensor;
 #[cfg(test)]
@@ -24,7 +25,7 @@ pub use error::{Diagnostic, Error, Severity};
 pub use kernel::{Parameter, Sections, Signature};
 pub use npu::{Argument, Checks, Element, Finding, Kernel, Outcome, Progress, Rule, Runner};
 pub use options::{Arch, CompileOptions, Half, Standard};
-pub use tensor::Tensor;
+pub use tensor::{Agreement, Tensor};
 
 use std::path::PathBuf;
 

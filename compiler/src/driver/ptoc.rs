@@ -1,7 +1,7 @@
 //! `ptoc`: the native command line.
 
 use crate::{
-    driver::{EXIT_DIAGNOSTICS, EXIT_INTERNAL, EXIT_USAGE, output, render::render},
+    driver::{EXIT_DIAGNOSTICS, EXIT_INTERNAL, EXIT_USAGE, output, render::render, run as run_driver},
     memory::{Order, Planner},
     pipeline,
     session::{CompileOptions, Emit, Level, Outcome, compile},
@@ -177,6 +177,11 @@ impl Arguments {
 
 /// Runs with the process's arguments; returns the exit code.
 pub fn main() -> i32 {
+    // `ptoc run` is `pto-run`.
+    let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == "run") {
+        return run_driver::main(words.into_iter().skip(1).collect());
+    }
     match Arguments::try_parse() {
         Ok(arguments) => run(&arguments),
         Err(error) => {

@@ -22,6 +22,11 @@ impl Bank {
         Bank { bytes: vec![POISON; size], written: vec![false; size] }
     }
 
+    /// A bank of zeros that was never written, which takes real memory only where it is used.
+    pub fn spare(size: usize) -> Bank {
+        Bank { bytes: vec![0; size], written: vec![false; size] }
+    }
+
     /// A bank that holds `bytes`.
     pub fn of(bytes: Vec<u8>) -> Bank {
         Bank { written: vec![true; bytes.len()], bytes }
@@ -101,6 +106,19 @@ pub struct Buffer {
     pub bank: Bank,
     /// One past the last byte ever written by the kernel.
     pub extent: u64,
+    /// Bytes from row to row of what was stored: `Some(None)` when stores differ.
+    pub pitch: Option<Option<u64>>,
+}
+
+impl Buffer {
+    /// Notes a store with rows this many bytes apart.
+    pub fn note_pitch(&mut self, pitch: u64) {
+        self.pitch = match self.pitch {
+            None => Some(Some(pitch)),
+            Some(Some(same)) if same == pitch => Some(Some(pitch)),
+            _ => Some(None),
+        };
+    }
 }
 
 /// Global memory.
@@ -118,7 +136,7 @@ impl GlobalMemory {
     /// Adds a buffer and returns the address that the kernel sees.
     pub fn add(&mut self, name: &str, bank: Bank) -> u64 {
         let base = FIRST + self.buffers.len() as u64 * DISTANCE;
-        self.buffers.push(Buffer { name: name.to_owned(), base, bank, extent: 0 });
+        self.buffers.push(Buffer { name: name.to_owned(), base, bank, extent: 0, pitch: None });
         base
     }
 

@@ -92,11 +92,16 @@ pub enum Argument {
     Tensor(Tensor),
     /// So many bytes of global memory that nothing has written.
     Fresh(usize),
+    /// Global memory of unknown size that nothing has written: [`SPARE`] bytes.
+    Spare,
     /// An integer.
     Int(i64),
     /// A float.
     Float(f64),
 }
+
+/// Bytes of [`Argument::Spare`].
+pub const SPARE: usize = 256 << 20;
 
 /// Called now and then during a long run, with the instructions so far.
 pub type Progress<'p> = Box<dyn FnMut(u64) + 'p>;
@@ -124,6 +129,8 @@ pub struct Outcome {
     pub memory: Vec<Vec<u8>>,
     /// One past the last byte that the kernel wrote, by parameter.
     pub extents: Vec<u64>,
+    /// Bytes from row to row of what was stored, by parameter, where all stores agree.
+    pub pitches: Vec<Option<u64>>,
     /// What the kernel printed.
     pub printed: String,
     /// Instructions.
@@ -316,9 +323,10 @@ impl<'k> Runner<'k> {
         let rows = machine.trace_rows();
         let findings = std::mem::take(&mut machine.findings);
         let mut buffers = std::mem::take(&mut machine.gm.buffers).into_iter();
-        let (mut memory, mut extents) = (Vec::new(), Vec::new());
+        let (mut memory, mut extents, mut pitches) = (Vec::new(), Vec::new(), Vec::new());
         for parameter in &self.kernel.signature.parameters {
             let buffer = if parameter.pointer { buffers.next() } else { None };
+            pitches.push(buffer.as_ref().and_then(|b| b.pitch.flatten()));
             extents.push(buffer.as_ref().map_or(0, |b| b.extent));
             memory.push(buffer.map_or_else(Vec::new, |b| b.bank.bytes));
         }
@@ -327,6 +335,7 @@ impl<'k> Runner<'k> {
             findings: findings.into_list(),
             memory,
             extents,
+            pitches,
             printed: std::mem::take(&mut machine.printed),
             instructions: machine.instructions,
             trace: machine.trace.take().map(|t| t.to_json(&rows)),
@@ -363,7 +372,8 @@ fn word(gm: &mut GlobalMemory, parameter: &Parameter, argument: &Argument) -> Re
             Some(element) if element.is_float() => Ok(float_word(parameter, *value)),
             _ => wrong("a float where an integer is wanted"),
         },
-        (Argument::Tensor(_) | Argument::Fresh(_), false) => wrong("a tensor"),
+        (Argument::Spare, true) => Ok(gm.add(&parameter.name, Bank::spare(SPARE))),
+        (Argument::Tensor(_) | Argument::Fresh(_) | Argument::Spare, false) => wrong("a tensor"),
         (Argument::Int(_) | Argument::Float(_), true) => wrong("a number"),
     }
 }

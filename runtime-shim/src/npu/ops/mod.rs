@@ -499,6 +499,9 @@ impl<'m> Ctx<'m> {
             return Ok(());
         }
         let (index, offset) = self.access_global(global.address, &region, true, global.site)?;
+        if global.layout == 0 && global.shape[3] > 1 {
+            self.gm.buffers[index].note_pitch(element.bytes_of(global.stride[3].max(0) as usize) as u64);
+        }
         let memory = &mut self.gm.buffers[index].bank.bytes;
         let mut at = 0;
         for run in runs {
