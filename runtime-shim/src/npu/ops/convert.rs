@@ -15,9 +15,12 @@ pub const OPS: &[Op] = &[
     vector("TADDDEQRELU", dequantise_sum),
 ];
 
-/// Operands that may not share bytes: instruction, pairs of operands, whether only on A3. There `TADDDEQRELU` fills the
+/// Instruction, pairs of its operands, whether only on A3.
+type Apart = (&'static str, &'static [(usize, usize)], bool);
+
+/// Operands that may not share bytes. On A3 `TADDDEQRELU` fills the
 /// scratch with zeros while src0 holds the scaled sums.
-pub const APART: &[(&str, &[(usize, usize)], bool)] = &[("TADDDEQRELU", &[(1, 4)], true)];
+pub const APART: &[Apart] = &[("TADDDEQRELU", &[(1, 4)], true)];
 
 /// Pairs of types that `TCVT` converts, on A3 or on A5.
 const PAIRS: [(Element, &[Element]); 15] = [

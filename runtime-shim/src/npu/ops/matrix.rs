@@ -189,8 +189,8 @@ fn corner(rows: usize, cols: usize) -> Window {
     Window { row: 0, col: 0, rows, cols }
 }
 
-/// Products of row-major matrices: `$a` (m x k) by `$a` (k x n), terms by `$step`. Compiled for vectors of 256 bits too,
-/// where the machine has them; the results are the same bits.
+/// Products of row-major matrices (m x k by k x n), terms by `$step`. Compiled for vectors of 256 bits too, where the
+/// machine has them; the results are the same bits.
 macro_rules! product {
     ($name:ident, $a:ty, $c:ty, $step:expr) => {
         fn $name(a: &[$a], b: &[$a], k: usize, n: usize) -> Vec<$c> {

@@ -11,9 +11,12 @@ use Element::{BF16, F4E2M1, F8E4M3, F16, F32, I8, I16, U8};
 /// The instructions.
 pub const OPS: &[Op] = &[vector("TQUANT", quantise), vector("TDEQUANT", dequantise)];
 
-/// Operands that may not share bytes: instruction, pairs of operands, whether only on A3. There `TQUANT` to bytes
+/// Instruction, pairs of its operands, whether only on A3.
+type Apart = (&'static str, &'static [(usize, usize)], bool);
+
+/// Operands that may not share bytes. On A3 `TQUANT` to bytes
 /// (dst, src, scale, scratch, offset) converts through the scratch, which it fills before it reads scale and offset.
-pub const APART: &[(&str, &[(usize, usize)], bool)] = &[("TQUANT", &[(0, 1), (1, 3), (2, 3), (3, 4)], true)];
+pub const APART: &[Apart] = &[("TQUANT", &[(0, 1), (1, 3), (2, 3), (3, 4)], true)];
 
 /// Elements that share an exponent in a block format.
 const GROUP: usize = 32;
@@ -119,8 +122,8 @@ fn quantise(ctx: &mut Ctx) -> Done {
     }
 }
 
-/// dst = src * scale [+ offset], a scale and an offset a row, rounded to nearest and saturated. Operands: dst, src, scale,
-/// [scratch,] offset. On A3 src is overwritten: in the end it holds the rounded values as f16.
+/// dst = src * scale [+ offset], a scale and an offset a row, rounded to nearest and saturated. Operands: dst, src,
+/// scale, [scratch,] offset. On A3 src is overwritten: in the end it holds the rounded values as f16.
 fn bytes(ctx: &mut Ctx, to: Element) -> Done {
     let (dst, src, scale) = (ctx.tile(0)?, ctx.tile(1)?, ctx.tile(2)?);
     // With scratch there are six operands, the type included.
@@ -323,7 +326,7 @@ fn by_rows(ctx: &mut Ctx, format: Format, zigzag: bool) -> Done {
 
 /// Indices of a row-major matrix in boxes of 16 x 2, row by row of boxes.
 fn boxes(rows: usize, cols: usize) -> Result<Vec<usize>, Fault> {
-    if rows % 16 != 0 || cols % 2 != 0 {
+    if !rows.is_multiple_of(16) || !cols.is_multiple_of(2) {
         return Err(illegal(format!("TQUANT: exponents of {rows} x {cols} do not fill boxes of 16 x 2")));
     }
     let mut order = Vec::with_capacity(rows * cols);
