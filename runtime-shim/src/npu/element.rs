@@ -340,7 +340,7 @@ fn hif8(bits: u8) -> f64 {
         p if p >> 4 == 1 => (1, p & 0x0f),
         p => (0, p & 0x07),
     };
-    let mantissa_bits = if exponent_bits == 0 { 3 } else { 5 - exponent_bits };
+    let mantissa_bits = 3.min(5 - exponent_bits);
     let (raw, mantissa) = (rest >> mantissa_bits, rest & ((1 << mantissa_bits) - 1));
     let exponent = match exponent_bits {
         0 => 0,
@@ -487,6 +487,27 @@ mod tests {
         assert_eq!(F4E2M1.largest(), 6.0);
         assert_eq!(F4E1M2.largest(), 1.75);
         assert_eq!(HiF8.largest(), 32768.0);
+        // Each prefix of HiFloat8: none to four bits of exponent, and the values below them.
+        for (code, value) in [
+            (0x08, 1.0),
+            (0x0f, 1.875),
+            (0x10, 2.0),
+            (0x17, 3.75),
+            (0x1f, 0.9375),
+            (0x21, 4.5),
+            (0x2f, 15.0),
+            (0x3f, 0.234375),
+            (0x45, 40.0),
+            (0x61, 384.0),
+            (0x6e, 32768.0),
+            (0xef, f64::NEG_INFINITY),
+            (0x7f, 1.5 / 32768.0),
+            (0x01, 1.0 / 4194304.0),
+            (0x87, -1.0 / 65536.0),
+        ] {
+            assert_eq!(HiF8.codec().decode(code), value, "{code:#x}");
+        }
+        assert!(HiF8.codec().decode(0x80).is_nan());
         assert_eq!(F8E4M3.round(17.0), 16.0, "ties to even");
         assert_eq!(F8E4M3.round(19.0), 20.0);
         assert_eq!(F16.round(65519.9), 65504.0);
