@@ -270,6 +270,9 @@ fn path(ctx: &Ctx, tensor: &Global, axes: &Axes, c0: i64, valid: Window) -> Resu
             valid.cols
         )));
     }
+    if all == Some(0) {
+        return Ok(Path::default());
+    }
     let mut gapless = 1;
     for &d in axes.dense {
         if shape[d] > 1 && stride[d] != gapless {
