@@ -147,8 +147,8 @@ impl Element {
     /// largest value.
     pub fn round(self, value: f64) -> f64 {
         match self {
-            F16 => f16::from_f64(value).to_f64(),
-            BF16 => bf16::from_f64(value).to_f64(),
+            F16 => f16::from_f32(odd(value)).to_f64(),
+            BF16 => bf16::from_f32(odd(value)).to_f64(),
             F32 => f64::from(value as f32),
             F64 => value,
             narrow if narrow.is_float() => narrow.codec().decode(narrow.codec().encode(value)),
@@ -258,8 +258,8 @@ impl Element {
         }
         match self {
             F32 => values!(f32, |v: L| v.to_f32()),
-            F16 => values!(u16, |v: L| f16::from_f64(v.to_f64()).to_bits()),
-            BF16 => values!(u16, |v: L| bf16::from_f64(v.to_f64()).to_bits()),
+            F16 => values!(u16, |v: L| f16::from_f32(odd(v.to_f64())).to_bits()),
+            BF16 => values!(u16, |v: L| bf16::from_f32(odd(v.to_f64())).to_bits()),
             F64 => values!(f64, |v: L| v.to_f64()),
             I8 | U8 | Bool | Element::None => values!(u8, |v: L| v.to_i64() as u8),
             I16 | U16 => values!(u16, |v: L| v.to_i64() as u16),
@@ -303,6 +303,18 @@ impl Element {
             narrow.into()
         });
         &codecs.iter().find(|c| c.0 == self).expect("a narrow float").1
+    }
+}
+
+/// A neighbour of `value` among the `f32` that rounds to narrower types as `value` does: one with an odd last bit
+/// unless it is exact. (`half` itself rounds an `f64` twice, or drops its low bits, as the machine has it.)
+fn odd(value: f64) -> f32 {
+    let near = value as f32;
+    let bits = near.to_bits();
+    match f64::from(near).abs() {
+        wide if bits & 1 == 1 || wide == value.abs() || wide.is_nan() => near,
+        wide if wide < value.abs() => f32::from_bits(bits + 1),
+        _ => f32::from_bits(bits - 1),
     }
 }
 
@@ -512,6 +524,12 @@ mod tests {
         assert_eq!(F8E4M3.round(19.0), 20.0);
         assert_eq!(F16.round(65519.9), 65504.0);
         assert_eq!(F16.round(65520.0), f64::INFINITY);
+        assert_eq!(F16.round(1e300), f64::INFINITY);
+        assert_eq!(F16.round(2049.0 + 1e-9), 2050.0, "no tie, though f32 makes it one");
+        assert_eq!(F16.round(-(2051.0 - 1e-9)), -2050.0);
+        assert_eq!(F16.round(libm::ldexp(1.0, -25) + 1e-20), libm::ldexp(1.0, -24), "subnormal, above the tie");
+        assert_eq!(BF16.round(257.0 + 1e-9), 258.0);
+        assert!(F16.round(f64::NAN).is_nan());
         assert_eq!(I8.wrap(200), -56);
         assert_eq!(I16.integer_range(), (-32768, 32767));
     }
