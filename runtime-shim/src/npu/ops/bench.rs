@@ -14,6 +14,7 @@ pub struct Bench {
     gm_log: Log,
     findings: Findings,
     epoch: u32,
+    printed: String,
 }
 
 /// Dense row-major strides of a shape.
@@ -65,6 +66,7 @@ impl Bench {
             gm_log: Log::new(16),
             findings: Findings::default(),
             epoch: 0,
+            printed: String::new(),
         }
     }
 
@@ -105,6 +107,11 @@ impl Bench {
         values
     }
 
+    /// What was printed since the last question.
+    pub fn printed(&mut self) -> String {
+        std::mem::take(&mut self.printed)
+    }
+
     /// Runs an instruction.
     pub fn run(&mut self, name: &'static str, operands: Vec<Operand>) -> Done {
         let op = find(name).unwrap_or_else(|| panic!("{name} is not in the table"));
@@ -136,6 +143,7 @@ impl Bench {
             bytes: 0,
             macs: 0,
             atomic: false,
+            printed: &mut self.printed,
         };
         body(&mut ctx)
     }

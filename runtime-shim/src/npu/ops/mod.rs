@@ -155,6 +155,8 @@ pub struct Ctx<'m> {
     pub macs: u64,
     /// Whether writes to global memory add to what is there.
     pub atomic: bool,
+    /// What the kernel prints.
+    pub printed: &'m mut String,
 }
 
 impl<'m> Ctx<'m> {
