@@ -123,9 +123,25 @@ impl Bench {
         self.findings.into_list().iter().map(|f| f.rule.code()).collect()
     }
 
+    /// Runs an instruction that answers: where, and in how many bytes.
+    pub fn ask(&mut self, name: &'static str, operands: Vec<Operand>, result: (Slot, usize)) -> Done {
+        let op = find(name).unwrap_or_else(|| panic!("{name} is not in the table"));
+        self.with_result(name, operands, result, |ctx| (op.run)(ctx))
+    }
+
     fn with<T>(&mut self, name: &'static str, operands: Vec<Operand>, body: impl FnOnce(&mut Ctx) -> T) -> T {
+        self.with_result(name, operands, (Slot(std::ptr::null_mut()), 0), body)
+    }
+
+    fn with_result<T>(
+        &mut self,
+        name: &'static str,
+        operands: Vec<Operand>,
+        result: (Slot, usize),
+        body: impl FnOnce(&mut Ctx) -> T,
+    ) -> T {
         self.epoch += 1;
-        let instr = Instr { name, operands, result: (Slot(std::ptr::null_mut()), 0), site: Site::NONE };
+        let instr = Instr { name, operands, result, site: Site::NONE };
         let clock = [self.epoch; 8];
         let mut ctx = Ctx {
             arch: self.arch,
