@@ -291,6 +291,34 @@ pub struct Slot(pub *mut c_void);
 // SAFETY: written only while the kernel's thread is inside a call.
 unsafe impl Send for Slot {}
 
+impl Slot {
+    /// Writes bytes there, unless it is null. Only while the kernel is inside the call that names the place.
+    pub fn store(self, bytes: &[u8]) {
+        if !self.0.is_null() {
+            // SAFETY: the headers name a live object of the kernel of at least the size the instruction writes.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.0.cast(), bytes.len()) }
+        }
+    }
+
+    /// Reads `count` bytes there, none when it is null. Only while the kernel is inside the call that names the place.
+    pub fn load(self, count: usize) -> Vec<u8> {
+        if self.0.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), count) }.to_vec()
+    }
+
+    /// The C string there. Only while the kernel is inside the call that names the place.
+    pub fn text(self) -> String {
+        if self.0.is_null() {
+            return String::new();
+        }
+        // SAFETY: the kernel passes a string of C where an instruction takes text.
+        unsafe { CStr::from_ptr(self.0.cast()) }.to_string_lossy().into_owned()
+    }
+}
+
 /// An operand, owned.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {

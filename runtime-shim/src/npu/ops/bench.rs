@@ -16,6 +16,7 @@ pub struct Bench {
     epoch: u32,
     /// Memories of the vector halves of a cube half; see [`Bench::cube`].
     halves: Vec<(Spaces, Vec<Log>)>,
+    printed: String,
 }
 
 /// Dense row-major strides of a shape.
@@ -68,6 +69,7 @@ impl Bench {
             findings: Findings::default(),
             epoch: 0,
             halves: Vec::new(),
+            printed: String::new(),
         }
     }
 
@@ -120,6 +122,11 @@ impl Bench {
         values
     }
 
+    /// What was printed since the last question.
+    pub fn printed(&mut self) -> String {
+        std::mem::take(&mut self.printed)
+    }
+
     /// Runs an instruction.
     pub fn run(&mut self, name: &'static str, operands: Vec<Operand>) -> Done {
         let op = find(name).unwrap_or_else(|| panic!("{name} is not in the table"));
@@ -131,9 +138,25 @@ impl Bench {
         self.findings.into_list().iter().map(|f| f.rule.code()).collect()
     }
 
+    /// Runs an instruction that answers: where, and in how many bytes.
+    pub fn ask(&mut self, name: &'static str, operands: Vec<Operand>, result: (Slot, usize)) -> Done {
+        let op = find(name).unwrap_or_else(|| panic!("{name} is not in the table"));
+        self.with_result(name, operands, result, |ctx| (op.run)(ctx))
+    }
+
     fn with<T>(&mut self, name: &'static str, operands: Vec<Operand>, body: impl FnOnce(&mut Ctx) -> T) -> T {
+        self.with_result(name, operands, (Slot(std::ptr::null_mut()), 0), body)
+    }
+
+    fn with_result<T>(
+        &mut self,
+        name: &'static str,
+        operands: Vec<Operand>,
+        result: (Slot, usize),
+        body: impl FnOnce(&mut Ctx) -> T,
+    ) -> T {
         self.epoch += 1;
-        let instr = Instr { name, operands, result: (Slot(std::ptr::null_mut()), 0), site: Site::NONE };
+        let instr = Instr { name, operands, result, site: Site::NONE };
         let clock = [self.epoch; 8];
         let mut halves =
             self.halves.iter_mut().map(|(spaces, on_chip)| Half { spaces, on_chip: on_chip.as_mut_slice() });
@@ -154,6 +177,7 @@ impl Bench {
             macs: 0,
             atomic: false,
             halves: [halves.next(), halves.next()],
+            printed: &mut self.printed,
         };
         body(&mut ctx)
     }

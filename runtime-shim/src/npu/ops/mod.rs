@@ -195,6 +195,8 @@ pub struct Ctx<'m> {
     pub atomic: bool,
     /// Memories of the two vector halves beside a cube half, whose fixpipe writes them; `None` where this core is both.
     pub(super) halves: [Option<Half<'m>>; 2],
+    /// What the kernel prints.
+    pub printed: &'m mut String,
 }
 
 impl<'m> Ctx<'m> {
