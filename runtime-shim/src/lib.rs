@@ -15,11 +15,13 @@ mod npu;
 mod options;
 #[cfg(test)]
 mod tests;
+mod vendor;
 
 pub use bitcode::{Entry, entry_points};
 pub use compiler::HostCompiler;
 pub use error::{Diagnostic, Error, Severity};
 pub use options::{Arch, CompileOptions, Half, Standard};
+pub use vendor::{VendorArg, VendorEntry, VendorKernel, VendorOptions, VendorReport, run_vendor};
 
 use std::path::PathBuf;
 
