@@ -106,7 +106,8 @@ fn candidates() -> Vec<PathBuf> {
     chosen.into_iter().chain(on_path).chain(in_prefix).collect()
 }
 
-fn run(kernel: &Path, mut command: Command) -> Result<Vec<Diagnostic>, Error> {
+/// Runs clang on a kernel; the warnings, or the reason it failed.
+pub(crate) fn run(kernel: &Path, mut command: Command) -> Result<Vec<Diagnostic>, Error> {
     let output = command
         .output()
         .map_err(|source| io_error(format!("cannot run {}", command.get_program().display()), source))?;
@@ -130,7 +131,7 @@ fn command_line(command: &Command) -> String {
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-fn io_error(action: String, source: std::io::Error) -> Error {
+pub(crate) fn io_error(action: String, source: std::io::Error) -> Error {
     Error::Io { action, source }
 }
 

@@ -119,6 +119,28 @@ pub enum Error {
         /// What LLVM reported.
         reason: String,
     },
+    /// The vendor's headers are not where the caller says.
+    #[error("no pto/pto-inst.hpp in {} or its include folder: give the folder of a pto-isa checkout", .0.display())]
+    VendorHeadersNotFound(PathBuf),
+    /// The vendor's simulator does not know the architecture.
+    #[error("the vendor's simulator does not know {0}: it simulates a3 and a5")]
+    VendorArchUnknown(String),
+    /// The kernel stopped in the vendor's simulator: an assertion of theirs, a wild access, or wrong arguments.
+    #[error("the kernel stopped in the vendor's simulator ({status}):\n{stderr}")]
+    VendorStopped {
+        /// How the process ended.
+        status: String,
+        /// The end of what it wrote to its error stream.
+        stderr: String,
+    },
+    /// The kernel did not finish in the vendor's simulator.
+    #[error("the kernel did not finish in the vendor's simulator within {seconds} s:\n{stderr}")]
+    VendorTimeout {
+        /// Time limit in seconds.
+        seconds: f64,
+        /// What it wrote to its error stream: which cores were not finished.
+        stderr: String,
+    },
 }
 
 impl Error {

@@ -33,8 +33,6 @@ pub enum Sections {
 pub struct Signature {
     /// Name of the function.
     pub name: String,
-    /// Symbol: the name of an `extern "C"` function.
-    pub symbol: String,
     /// Parameters in order.
     pub parameters: Vec<Parameter>,
     /// Halves.
@@ -86,10 +84,15 @@ impl Signature {
     /// What is wrong, when there is none or several.
     pub fn find(text: &str, entry: Option<&str>) -> Result<Signature, String> {
         let functions = functions(text);
-        let kernels: Vec<&Function> = functions.iter().filter(|f| f.global).collect();
+        let mut kernels: Vec<&Function> = functions.iter().filter(|f| f.global).collect();
+        if kernels.is_empty() {
+            // Where none is marked, a function that no other calls can be run.
+            let called = |f: &Function| functions.iter().any(|g| g.name != f.name && calls(g.body, f.name));
+            kernels = functions.iter().filter(|f| !called(f)).collect();
+        }
         let names = || kernels.iter().map(|k| format!("'{}'", k.name)).collect::<Vec<_>>().join(", ");
         let kernel = match (entry, kernels.as_slice()) {
-            (_, []) => return Err("there is no __global__ function".to_owned()),
+            (_, []) => return Err("there is no kernel (no AICORE function)".to_owned()),
             (Some(name), all) => *all
                 .iter()
                 .find(|k| k.name == name)
@@ -102,7 +105,6 @@ impl Signature {
         let has = |word: &str| reached.iter().any(|f| f.body.contains(word));
         Ok(Signature {
             name: kernel.name.to_owned(),
-            symbol: kernel.name.to_owned(),
             parameters: split_parameters(kernel.parameters).into_iter().map(parameter).collect(),
             sections: match (has("__DAV_CUBE__"), has("__DAV_VEC__")) {
                 (false, false) => Sections::None,

@@ -18,6 +18,7 @@ mod options;
 mod tensor;
 #[cfg(test)]
 mod tests;
+mod vendor;
 
 pub use bitcode::{Entry, entry_points};
 pub use compiler::HostCompiler;
@@ -26,6 +27,7 @@ pub use kernel::{Parameter, Sections, Signature};
 pub use npu::{Argument, Checks, Element, Finding, Kernel, Outcome, Progress, Rule, Runner};
 pub use options::{Arch, CompileOptions, Half, Standard};
 pub use tensor::{Agreement, Tensor};
+pub use vendor::{VendorArg, VendorEntry, VendorKernel, VendorOptions, VendorReport, run_vendor};
 
 use std::path::PathBuf;
 

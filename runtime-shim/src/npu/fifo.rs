@@ -303,8 +303,8 @@ fn push_tile(
         });
         let element = pushed_element(quant.unwrap_or(0), tile.element);
         let tensor = slot_tensor(channel, tile, element, slot + offset, pitch)?;
-        let mut operands =
-            vec![Operand::Global(tensor), Operand::Tile(tile.clone()), quant_operand(quant.unwrap_or(0))];
+        let scale = scale(machine, core, quant.unwrap_or(0), element)?;
+        let mut operands = vec![Operand::Global(tensor), Operand::Tile(tile.clone()), scale];
         operands.extend(instr.operands.iter().filter(|o| matches!(o, Operand::Flag(_))).cloned());
         run(machine, core, pipe, "TSTORE", instr, operands)?;
     } else {
@@ -329,11 +329,21 @@ fn pushed_element(quant: u64, own: Element) -> Element {
     }
 }
 
-/// The scale of a conversion that has one is in a register, which the store reads.
-fn quant_operand(quant: u64) -> Operand {
+/// The scale of a conversion, from the register that the kernel set: a word for all columns, or a tile of words.
+fn scale(machine: &Machine, core: usize, quant: u64, element: Element) -> Result<Operand, Fault> {
+    let registers = &machine.cores[core].registers;
     match quant {
-        0 | 1 | 16 => Operand::Null,
-        _ => Operand::Flag(Flag { kind: "register", value: quant }),
+        0 | 1 | 16 => Ok(Operand::Null),
+        2 | 4 | 23 | 36 => {
+            let tile = registers.quant_vector.clone();
+            tile.map(Operand::Tile)
+                .ok_or_else(|| illegal("TPUSH scales by columns, but SET_QUANT_VECTOR was not called"))
+        }
+        _ => {
+            let (scale, _) =
+                registers.quant_scalar.ok_or_else(|| illegal("TPUSH scales, but SET_QUANT_SCALAR was not called"))?;
+            Ok(Operand::Int(ops::quant_word(scale, element) as i64, Element::U64))
+        }
     }
 }
 

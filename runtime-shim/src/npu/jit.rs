@@ -46,7 +46,15 @@ pub(super) fn compile<'ctx>(
 ) -> Result<Code<'ctx>, Error> {
     let failed = |reason: String| Error::InvalidBitcode { file: bitcode.to_owned(), reason };
     let module = load(context, bitcode)?;
-    let function = module.get_function(entry).ok_or_else(|| failed(format!("there is no function '{entry}'")))?;
+    // The symbol of a function that is not extern "C" starts so.
+    let mangled = format!("_Z{}{entry}", entry.len());
+    let function = defined_functions(&module)
+        .into_iter()
+        .find(|f| {
+            let name = f.get_name().to_string_lossy();
+            name == entry || name.strip_prefix(&mangled).is_some_and(|rest| !rest.starts_with(|c: char| c == '_'))
+        })
+        .ok_or_else(|| failed(format!("there is no function '{entry}'")))?;
     guard(context, &module).map_err(|e| failed(e.to_string()))?;
     add_entry(context, &module, function).map_err(|e| failed(e.to_string()))?;
     module.verify().map_err(|e| failed(e.to_string()))?;

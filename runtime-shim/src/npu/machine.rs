@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::abi::{Instr, Operand, Site, Space};
 use super::memory::{GlobalMemory, Spaces, capacity};
-use super::ops::{self, Ctx, Fault, Op, PIPES, Pipe, Registers};
+use super::ops::{self, Ctx, Fault, Half, Op, PIPES, Pipe, Registers};
 use super::order::{Clock, Log, Moment, join};
 use super::report::{Checks, Findings, Rule, Sources};
 use super::trace::Trace;
@@ -124,7 +124,7 @@ enum State {
 pub(super) struct Core {
     pub place: Place,
     spaces: Spaces,
-    registers: Registers,
+    pub registers: Registers,
     logs: Vec<Log>,
     pipes: [PipeState; PIPES],
     flags: BTreeMap<(Pipe, Pipe, u64), FlagState>,
@@ -136,6 +136,12 @@ pub(super) struct Core {
     at: Site,
     /// It has announced itself at a rendezvous and waits for the others.
     arrived: bool,
+}
+
+impl Core {
+    fn half(&mut self) -> Half<'_> {
+        Half { spaces: &mut self.spaces, on_chip: &mut self.logs }
+    }
 }
 
 /// Settings of a run.
@@ -309,7 +315,7 @@ impl Machine {
         let epoch = target.issued;
         match queued.item {
             Item::Run(op, instr) => {
-                self.execute(core, core, pipe, &instr, epoch, |ctx| (op.run)(ctx));
+                self.execute(core, core, pipe, &instr, epoch, |ctx| op.run(ctx));
             }
             Item::Fill(instr) => self.fill(core, pipe, &instr, epoch),
             Item::Barrier => state.pipes[p].clock[who as usize] = epoch,
@@ -497,7 +503,14 @@ impl Machine {
         let in_order = self.in_order(pipe);
         // Taken out while the instruction runs, since `home` may be the same core.
         let clock = std::mem::take(&mut self.cores[core].pipes[pipe as usize].clock);
-        let state = &mut self.cores[home];
+        let halves = self.halves_of(home);
+        let (state, halves) = match halves[..] {
+            [a, b] => {
+                let [state, a, b] = self.cores.get_disjoint_mut([home, a, b]).expect("three different cores");
+                (state, [Some(a.half()), Some(b.half())])
+            }
+            _ => (&mut self.cores[home], [None, None]),
+        };
         let names = &self.names;
         let mut ctx = Ctx {
             arch: self.arch,
@@ -515,6 +528,8 @@ impl Machine {
             bytes: 0,
             macs: 0,
             atomic: false,
+            halves,
+            printed: &mut self.printed,
         };
         let done = body(&mut ctx);
         let ticks = super::trace::duration(pipe, ctx.bytes, ctx.macs);
@@ -532,6 +547,19 @@ impl Machine {
                 None
             }
         }
+    }
+
+    /// The two vector cores into whose memories the fixpipe of a cube core can write (from A5 on).
+    fn halves_of(&self, core: usize) -> Vec<usize> {
+        let place = self.cores[core].place;
+        if place.kind != Kind::Cube || self.arch == Arch::A3 {
+            return Vec::new();
+        }
+        let beside = |c: &usize| {
+            let other = self.cores[*c].place;
+            other.kind == Kind::Vector && other.block == place.block
+        };
+        (0..self.cores.len()).filter(beside).collect()
     }
 
     /// A push from this core's tile into slots in other cores.
@@ -666,11 +694,24 @@ impl Machine {
                 next
             }
             None => {
+                let op = ops::find(current.name);
+                let pipe = op.map(|op| op.pipe(current, self.arch));
+                // What prints waits for all pipes; what writes a variable of the kernel does so before it goes on.
+                let waits = match pipe {
+                    Some(Pipe::All) => self.barrier_all(core),
+                    Some(pipe) if current.operands.iter().any(|o| matches!(o, Operand::Memory(..))) => {
+                        self.held(core, pipe).map_or(Next::Go, Next::Wait)
+                    }
+                    _ => Next::Go,
+                };
+                if let Next::Wait(what) = waits {
+                    return Next::Wait(what);
+                }
                 self.count(core, site);
                 let instr = instr.take().expect("still there");
-                match ops::find(instr.name) {
+                match op {
                     Some(op) => {
-                        let pipe = op.pipe(&instr, self.arch);
+                        let pipe = pipe.filter(|p| *p != Pipe::All).unwrap_or(Pipe::S);
                         self.cores[core].pipes[Pipe::S as usize].time += 1;
                         self.enqueue(core, pipe, Item::Run(op, instr), site);
                     }

@@ -79,7 +79,7 @@ impl Kernel {
         for &(kind, half) in halves {
             let bitcode = folder.path().join(format!("{half:?}.bc"));
             compiler.compile_to_bitcode(source, &options.clone().half(half), &bitcode)?;
-            programs.push((kind, Program::new(&bitcode, &signature.symbol)?));
+            programs.push((kind, Program::new(&bitcode, &signature.name)?));
         }
         Ok(Kernel { signature, arch: options.arch, programs })
     }

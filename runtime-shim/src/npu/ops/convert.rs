@@ -3,7 +3,7 @@
 use super::super::abi::Tile;
 use super::super::element::{Element, Lane};
 use super::super::layout::Window;
-use super::{Ctx, Done, Fault, Op, illegal, vector};
+use super::{Apart, Ctx, Done, Fault, Op, illegal, vector};
 use crate::Arch;
 use Element::{BF16, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F16, F32, HiF8, I4, I8, I16, I32, I64, U8, U16, U32};
 
@@ -14,9 +14,6 @@ pub const OPS: &[Op] = &[
     vector("TSUBRELUCONV", |c| relu_convert(c, |a, b| a - b, i64::wrapping_sub)),
     vector("TADDDEQRELU", dequantise_sum),
 ];
-
-/// Instruction, pairs of its operands, whether only on A3.
-type Apart = (&'static str, &'static [(usize, usize)], bool);
 
 /// Operands that may not share bytes. On A3 `TADDDEQRELU` fills the
 /// scratch with zeros while src0 holds the scaled sums.

@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::slice;
 
-use super::{Ctx, Done, Fault, On, Op, Pipe, Rule, illegal, vector};
+use super::{Apart, Ctx, Done, Fault, On, Op, Pipe, Rule, illegal, vector};
 use crate::Arch;
 use crate::npu::abi::{BoxLayout, Compact, Instr, Operand, Site, Slot, Space, Tile};
 use crate::npu::element::{Element, Lane};
@@ -74,7 +74,7 @@ pub const OPS: &[Op] = &[
 
 /// Operands that may not share bytes: instruction, pairs of operand numbers, whether only on A3. Those of A3 are its
 /// scratch tiles, and instructions that it splits into several which use the destination as scratch.
-pub const APART: &[(&str, &[(usize, usize)], bool)] = &[
+pub const APART: &[Apart] = &[
     ("TANDS", &[(0, 1)], true),
     ("TORS", &[(0, 1)], true),
     ("TRECIP", &[(0, 1)], true),

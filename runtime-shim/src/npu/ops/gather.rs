@@ -4,7 +4,7 @@
 //! Values are moved bit by bit. Offsets are in elements of the tile's storage unless a name says bytes.
 
 use super::{
-    Ctx, Done, Fault, Global, GlobalRun, On, Op, Operand, Pipe, Region, Rule, Space, Strip, Tile, Window,
+    Apart, Ctx, Done, Fault, Global, GlobalRun, On, Op, Operand, Pipe, Region, Rule, Space, Strip, Tile, Window,
     global_region, illegal, vector,
 };
 use crate::Arch;
@@ -22,7 +22,7 @@ pub const OPS: &[Op] = &[
 
 /// Operands that may not share bytes: what is written first is read later. `TGATHER` checks its own, which depend on
 /// its form.
-pub const APART: &[(&str, &[(usize, usize)], bool)] =
+pub const APART: &[Apart] =
     &[("TGATHERB", &[(0, 1), (0, 2)], false), ("TSCATTER", &[(0, 1), (0, 2)], false), ("MGATHER", &[(0, 2)], false)];
 
 /// Every how many elements `pto::MaskPattern` takes one, and which.

@@ -14,6 +14,8 @@ mod reduce;
 mod sort;
 mod transfer;
 
+pub use convert::quant_word;
+
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -85,12 +87,23 @@ pub struct Op {
     pub run: fn(&mut Ctx) -> Done,
 }
 
+/// Pairs of operands of an instruction that may not share bytes; whether only on A3.
+pub type Apart = (&'static str, &'static [(usize, usize)], bool);
+
 /// An instruction of the vector pipe.
 const fn vector(name: &'static str, run: fn(&mut Ctx) -> Done) -> Op {
     Op { name, on: On::Pipe(Pipe::V), run }
 }
 
 impl Op {
+    /// Checks that the operands may lie where they do, and runs the instruction.
+    pub fn run(&self, ctx: &mut Ctx) -> Done {
+        if ctx.checks.bounds {
+            check_sharing(ctx);
+        }
+        (self.run)(ctx)
+    }
+
     /// Pipe of an instruction with these operands.
     pub fn pipe(&self, instr: &Instr, arch: Arch) -> Pipe {
         match self.on {
@@ -98,6 +111,64 @@ impl Op {
             On::By(choose) => choose(instr, arch),
         }
     }
+}
+
+/// Reports operands that share bytes where the instruction does not allow it: pairs of the families' tables, and
+/// operands of element-wise instructions that overlap without being the same place.
+fn check_sharing(ctx: &mut Ctx) {
+    static TABLE: OnceLock<HashMap<&'static str, Vec<Apart>>> = OnceLock::new();
+    let table = TABLE.get_or_init(|| {
+        let families = [
+            convert::APART,
+            elementwise::APART,
+            gather::APART,
+            irregular::APART,
+            moves::APART,
+            quantize::APART,
+            reduce::APART,
+            sort::APART,
+        ];
+        let mut table: HashMap<&'static str, Vec<Apart>> = HashMap::new();
+        families.iter().flat_map(|f| f.iter()).for_each(|rule| table.entry(rule.0).or_default().push(*rule));
+        table
+    });
+    let instr = ctx.instr;
+    let shares = |a: usize, b: usize| match (instr.operands.get(a), instr.operands.get(b)) {
+        (Some(Operand::Tile(a)), Some(Operand::Tile(b))) if a.space == b.space => {
+            a.region(a.valid()).overlaps(&b.region(b.valid())).then_some((a, b))
+        }
+        _ => None,
+    };
+    for (_, pairs, only_a3) in table.get(instr.name).map_or(&[][..], Vec::as_slice) {
+        let holds = !only_a3 || ctx.arch == Arch::A3;
+        for &(a, b) in pairs.iter().filter(|_| holds) {
+            if let Some((a, b)) = shares(a, b) {
+                sharing(ctx, a, b, "which this instruction does not allow");
+            }
+        }
+    }
+    if elementwise::OPS.iter().any(|op| op.name == instr.name) {
+        for other in 1..instr.operands.len() {
+            if let Some((a, b)) = shares(0, other).filter(|(a, b)| a.element.bits() == b.element.bits()) {
+                if a.address != b.address || (a.valid_rows > 1 && a.cols != b.cols) {
+                    sharing(ctx, a, b, "in part: in place they must be one and the same place");
+                }
+            }
+        }
+    }
+}
+
+fn sharing(ctx: &mut Ctx, a: &Tile, b: &Tile, rule: &str) {
+    let (first, second) = (ctx.name(a.site, "tile"), ctx.name(b.site, "tile"));
+    ctx.report(Rule::InPlace, b.site, |ctx| {
+        format!(
+            "{}: {first} at byte {} and {second} at byte {} of {} share bytes, {rule}",
+            ctx.instr.name,
+            a.address,
+            b.address,
+            memory_name(a.space)
+        )
+    });
 }
 
 /// A scalar load or store of the kernel: operands are the address and the size in bytes.

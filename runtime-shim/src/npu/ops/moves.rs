@@ -9,7 +9,7 @@ use super::transfer::{
     Dim, FRACTAL_Z, FRACTAL_Z_3D, Form, GNC1HWC0, GNCHW, NC1HWC0, NCDHW, NCHW, NDC1HWC0, Path, block, fill, flat, form,
     layout_name, pad_bits, quant_words, same_width, spoil,
 };
-use super::{Ctx, Done, Fault, Img2col, On, Op, Pipe, Rule, illegal, vector};
+use super::{Apart, Ctx, Done, Fault, Img2col, On, Op, Pipe, Rule, illegal, vector};
 use crate::Arch;
 
 /// The instructions.
@@ -41,7 +41,7 @@ pub const OPS: &[Op] = &[
 
 /// Operands that may not share bytes: instruction, pairs of operands, whether only on A3 (where the scratch tile is
 /// used).
-pub const APART: &[(&str, &[(usize, usize)], bool)] = &[
+pub const APART: &[Apart] = &[
     ("TTRANS", &[(0, 1)], false),
     ("TTRANS", &[(0, 2), (1, 2)], true),
     ("TINTERLEAVE", &[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)], false),

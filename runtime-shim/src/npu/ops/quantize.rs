@@ -4,15 +4,12 @@ use super::super::abi::{BoxLayout, Operand, Tile};
 use super::super::element::{Element, Lane};
 use super::super::layout::Window;
 use super::convert::Rounding;
-use super::{Ctx, Done, Fault, Op, illegal, vector};
+use super::{Apart, Ctx, Done, Fault, Op, illegal, vector};
 use crate::Arch;
 use Element::{BF16, F4E2M1, F8E4M3, F16, F32, I8, I16, U8};
 
 /// The instructions.
 pub const OPS: &[Op] = &[vector("TQUANT", quantise), vector("TDEQUANT", dequantise)];
-
-/// Instruction, pairs of its operands, whether only on A3.
-type Apart = (&'static str, &'static [(usize, usize)], bool);
 
 /// Operands that may not share bytes. On A3 `TQUANT` to bytes
 /// (dst, src, scale, scratch, offset) converts through the scratch, which it fills before it reads scale and offset.

@@ -4,7 +4,7 @@
 //! loops over a row allow the compiler to reorder them: clang does, gcc does not. The device adds up a row as a tree.)
 
 use super::elementwise::{dividing, greater, holds, lesser, room, scratch};
-use super::{Ctx, Done, Fault, Op, Rule, illegal, vector};
+use super::{Apart, Ctx, Done, Fault, Op, Rule, illegal, vector};
 use crate::Arch;
 use crate::npu::abi::{BoxLayout, Compact, Site, Slot, Space, Tile};
 use crate::npu::element::{Element, Lane};
@@ -50,7 +50,7 @@ pub const OPS: &[Op] = &[
 
 /// Operands that may not share bytes: instruction, pairs of operand numbers, whether only on A3. All because of scratch
 /// tiles.
-pub const APART: &[(&str, &[(usize, usize)], bool)] = &[
+pub const APART: &[Apart] = &[
     ("TROWPROD", &[(0, 2), (1, 2)], true),
     ("TROWEXPANDADD", SPREAD, true),
     ("TROWEXPANDSUB", SPREAD, true),

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use super::gather::{check_window, scratch_holds};
-use super::{Ctx, Done, Fault, Op, Operand, Rule, Tile, Window, illegal, vector};
+use super::{Apart, Ctx, Done, Fault, Op, Operand, Rule, Tile, Window, illegal, vector};
 use crate::Arch;
 use crate::npu::element::Element;
 
@@ -15,7 +15,7 @@ pub const OPS: &[Op] = &[vector("TSORT32", sort), vector("TMRGSORT", merge)];
 
 /// Operands that may not share bytes: the unit writes records while it still reads values or lists. `TMRGSORT` merges
 /// lists (from operand 3) into scratch (operand 2), or blocks of operand 1 into operand 0.
-pub const APART: &[(&str, &[(usize, usize)], bool)] = &[
+pub const APART: &[Apart] = &[
     ("TSORT32", &[(0, 1), (0, 2), (0, 3), (1, 3), (2, 3)], false),
     ("TMRGSORT", &[(0, 1), (2, 3), (2, 4), (2, 5), (2, 6)], false),
 ];
