@@ -55,9 +55,15 @@ impl Tile {
         }
     }
 
+    /// Order inside the boxes. A single row has none, whatever its type says: the device stores the vectors of TGEMV
+    /// without gaps.
+    fn order(&self) -> BoxLayout {
+        if self.rows == 1 && self.box_layout == BoxLayout::RowMajor { BoxLayout::None } else { self.box_layout }
+    }
+
     /// Offset of an element from the start of the tile, in elements.
     pub fn offset(&self, row: usize, col: usize) -> usize {
-        if self.box_layout == BoxLayout::None {
+        if self.order() == BoxLayout::None {
             return if self.row_major { row * self.cols + col } else { col * self.rows + row };
         }
         let (box_rows, box_cols) = self.inner_box();
@@ -77,12 +83,12 @@ impl Tile {
     /// Calls `each` with the runs of a window, row by row.
     pub fn runs(&self, window: Window, mut each: impl FnMut(Run)) {
         let Window { row, col, rows, cols } = window;
-        if self.box_layout == BoxLayout::None && self.row_major && col == 0 && cols == self.cols {
+        if self.order() == BoxLayout::None && self.row_major && col == 0 && cols == self.cols {
             // Whole rows follow one another.
             return each(Run { start: row * self.cols, step: 1, count: rows * cols });
         }
         let (box_rows, box_cols) = self.inner_box();
-        let (width, step) = match self.box_layout {
+        let (width, step) = match self.order() {
             BoxLayout::None => (usize::MAX, if self.row_major { 1 } else { self.rows }),
             BoxLayout::RowMajor => (box_cols, 1),
             BoxLayout::ColMajor => (box_cols, box_rows),
@@ -117,7 +123,7 @@ impl Tile {
                 count: count as u64,
             });
         };
-        if self.box_layout == BoxLayout::None {
+        if self.order() == BoxLayout::None {
             match self.row_major {
                 true => strip(self.offset(row, col), cols, self.cols, rows),
                 false => strip(self.offset(row, col), rows, self.rows, cols),
