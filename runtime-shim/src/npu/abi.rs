@@ -179,8 +179,51 @@ pub struct Conv {
     pub address: u64,
     /// Size of the buffer in elements.
     pub elements: usize,
+    /// Settings of im2col loads.
+    pub image: Image,
     /// Declaration.
     pub site: Site,
+}
+
+/// What a convolution tile says about im2col loads. Extents and distances in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Image {
+    /// Height and width of the feature map.
+    pub map: [i64; 2],
+    /// Height and width of the filter.
+    pub filter: [i64; 2],
+    /// Distance between taps of the filter, down and right.
+    pub dilation: [i64; 2],
+    /// Distance between filters, down and right.
+    pub stride: [i64; 2],
+    /// Borders: left, right, top, bottom.
+    pub pad: [i64; 4],
+    /// Channels; 0 when not set.
+    pub channels: i64,
+    /// Repetition: times, distance and mode.
+    pub repeat: [i64; 3],
+    /// Whether the result is transposed.
+    pub transpose: bool,
+    /// Bits of the element that stands outside the map.
+    pub pad_value: u64,
+}
+
+impl Image {
+    /// Unpacks the words of `pto_host::Describe` of a convolution tile.
+    fn unpack(words: &[i64], pad_value: u64) -> Image {
+        let field = |word: usize, shift: u32, bits: u32| words[word] >> shift & ((1 << bits) - 1);
+        Image {
+            map: [field(0, 0, 16), field(0, 16, 16)],
+            filter: [field(0, 32, 16), field(0, 48, 16)],
+            dilation: [field(1, 0, 8), field(1, 8, 8)],
+            stride: [field(1, 16, 8), field(1, 24, 8)],
+            pad: [0, 8, 16, 24].map(|shift| field(2, shift, 8)),
+            channels: field(1, 32, 16),
+            repeat: [field(2, 32, 8), field(1, 48, 16), field(2, 40, 8)],
+            transpose: field(2, 48, 1) != 0,
+            pad_value,
+        }
+    }
 }
 
 /// A global tensor of five dimensions; shape and stride in elements.
@@ -345,6 +388,7 @@ impl RawOperand {
                 shape: self.shape[..usize::from(self.rank).min(6)].to_vec(),
                 address: self.address,
                 elements: self.stride[0].max(0) as usize,
+                image: Image::unpack(&self.stride[1..4], self.bits),
                 site,
             }),
             3 => Operand::Global(Global {
@@ -378,5 +422,28 @@ impl RawOperand {
             }
             _ => Operand::Null,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_a_convolution_tile() {
+        // As the header packs: map 3 x 4, filter 2 x 5, 16 channels, borders 1 left and 9 below, transposed.
+        let image = Image::unpack(&[0x5_0002_0004_0003, 0x10_0101_0101, 0x1_0001_0900_0001], 7);
+        let expected = Image {
+            map: [3, 4],
+            filter: [2, 5],
+            dilation: [1, 1],
+            stride: [1, 1],
+            pad: [1, 0, 0, 9],
+            channels: 16,
+            repeat: [1, 0, 0],
+            transpose: true,
+            pad_value: 7,
+        };
+        assert_eq!(image, expected);
     }
 }

@@ -20,7 +20,8 @@ struct Site {
 enum class Kind : uint8_t {
     Null = 0,     // an absent optional operand
     Tile = 1,     // space, element, layouts, shape {rows, cols}, valid, address; `bits` is the pad value
-    Conv = 2,     // a convolution tile: layout, rank, shape; `stride[0]` is the buffer size in elements
+    Conv = 2,     // a convolution tile: layout, rank, shape; `stride[0]` is the buffer size in elements, `stride[1..3]`
+                  // and `bits` the settings of im2col loads
     Global = 3,   // layout, shape and stride of 5 dimensions; address is a host pointer
     Integer = 4,  // `bits` holds the value, sign-extended to 64 bits
     Float = 5,    // `bits` holds the value as an IEEE double, `element` says what it was

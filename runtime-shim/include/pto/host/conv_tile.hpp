@@ -12,11 +12,11 @@ struct ConvTileShape {
     static constexpr int64_t fixed[] = {Ns...};
 };
 
-// Defines a setting of a convolution tile: field, getter and setter.
-#define PTO_HOST_CONV_SETTING(TYPE, NAME)                      \
+// Defines a setting of a convolution tile: field with its initial value, getter and setter.
+#define PTO_HOST_CONV_SETTING(TYPE, NAME, INITIAL)             \
     PTO_INTERNAL TYPE Get##NAME() const { return host_##NAME; } \
     PTO_INTERNAL void Set##NAME(TYPE value) { host_##NAME = value; } \
-    TYPE host_##NAME = 0
+    TYPE host_##NAME = INITIAL
 
 // `BufferSize_` is a number of elements.
 template <TileType Loc_, class Element_, int BufferSize_, Layout Layout_, class Shape_>
@@ -52,21 +52,21 @@ struct ConvTile {
     PTO_INTERNAL TileDType& data() { return host_data; }
     PTO_INTERNAL const TileDType& data() const { return host_data; }
 
-    PTO_HOST_CONV_SETTING(uint16_t, FmapH);
-    PTO_HOST_CONV_SETTING(uint16_t, FmapW);
-    PTO_HOST_CONV_SETTING(uint16_t, FilterH);
-    PTO_HOST_CONV_SETTING(uint16_t, FilterW);
-    PTO_HOST_CONV_SETTING(uint8_t, DilationH);
-    PTO_HOST_CONV_SETTING(uint8_t, DilationW);
-    PTO_HOST_CONV_SETTING(uint8_t, StrideH);
-    PTO_HOST_CONV_SETTING(uint8_t, StrideW);
-    PTO_HOST_CONV_SETTING(uint16_t, ChannelSize);
-    PTO_HOST_CONV_SETTING(uint16_t, RepeatStride);
-    PTO_HOST_CONV_SETTING(uint8_t, RepeatTime);
-    PTO_HOST_CONV_SETTING(uint8_t, RepeatMode);
-    PTO_HOST_CONV_SETTING(bool, Transpose);
-    PTO_HOST_CONV_SETTING(uint16_t, DstStride);
-    PTO_HOST_CONV_SETTING(uint16_t, DstMposition);
+    PTO_HOST_CONV_SETTING(uint16_t, FmapH, 0);
+    PTO_HOST_CONV_SETTING(uint16_t, FmapW, 0);
+    PTO_HOST_CONV_SETTING(uint16_t, FilterH, 1);
+    PTO_HOST_CONV_SETTING(uint16_t, FilterW, 1);
+    PTO_HOST_CONV_SETTING(uint8_t, DilationH, 1);
+    PTO_HOST_CONV_SETTING(uint8_t, DilationW, 1);
+    PTO_HOST_CONV_SETTING(uint8_t, StrideH, 1);
+    PTO_HOST_CONV_SETTING(uint8_t, StrideW, 1);
+    PTO_HOST_CONV_SETTING(uint16_t, ChannelSize, 0);
+    PTO_HOST_CONV_SETTING(uint16_t, RepeatStride, 0);
+    PTO_HOST_CONV_SETTING(uint8_t, RepeatTime, 1);
+    PTO_HOST_CONV_SETTING(uint8_t, RepeatMode, 0);
+    PTO_HOST_CONV_SETTING(bool, Transpose, false);
+    PTO_HOST_CONV_SETTING(uint16_t, DstStride, 0);
+    PTO_HOST_CONV_SETTING(uint16_t, DstMposition, 0);
 
     PTO_INTERNAL DType GetPadValue() const { return host_pad_value; }
     PTO_INTERNAL void SetPadValue(DType value) { host_pad_value = value; }

@@ -48,6 +48,19 @@ struct Describe<T, std::enable_if_t<pto::is_conv_tile_v<T>>> {
         o.address = uint64_t(tile.host_data);
         for (int d = 0; d < 6; ++d) o.shape[d] = tile.host_shape[d];
         o.stride[0] = T::bufferSize;
+        // Settings of im2col loads, packed; unpacked by Image::unpack.
+        const uint64_t filter = uint64_t(tile.host_FmapH) | uint64_t(tile.host_FmapW) << 16 |
+                                uint64_t(tile.host_FilterH) << 32 | uint64_t(tile.host_FilterW) << 48;
+        const uint64_t steps = uint64_t(tile.host_DilationH) | uint64_t(tile.host_DilationW) << 8 |
+                               uint64_t(tile.host_StrideH) << 16 | uint64_t(tile.host_StrideW) << 24 |
+                               uint64_t(tile.host_ChannelSize) << 32 | uint64_t(tile.host_RepeatStride) << 48;
+        uint64_t rest = uint64_t(tile.host_RepeatTime) << 32 | uint64_t(tile.host_RepeatMode) << 40 |
+                        uint64_t(tile.host_Transpose) << 48;
+        for (int side = 0; side < 4; ++side) rest |= uint64_t(tile.host_pad_list[side]) << (8 * side);
+        o.stride[1] = int64_t(filter);
+        o.stride[2] = int64_t(steps);
+        o.stride[3] = int64_t(rest);
+        __builtin_memcpy(&o.bits, &tile.host_pad_value, sizeof(typename T::DType));
         o.slot = const_cast<T*>(&tile);
         o.site = tile.host_site;
         return o;

@@ -14,6 +14,8 @@ pub struct Bench {
     gm_log: Log,
     findings: Findings,
     epoch: u32,
+    /// Memories of the vector halves of a cube half; see [`Bench::cube`].
+    halves: Vec<(Spaces, Vec<Log>)>,
 }
 
 /// Dense row-major strides of a shape.
@@ -65,7 +67,20 @@ impl Bench {
             gm_log: Log::new(16),
             findings: Findings::default(),
             epoch: 0,
+            halves: Vec::new(),
         }
+    }
+
+    /// A cube half of `arch`, with two vector halves.
+    pub fn cube(arch: Arch) -> Bench {
+        let half = || Bench::new(arch);
+        let halves = [half(), half()].map(|b| (b.spaces, b.on_chip));
+        Bench { halves: halves.into(), ..half() }
+    }
+
+    /// Reads the valid part of a tile of a vector half.
+    pub fn get_half(&mut self, half: usize, tile: &Tile) -> Vec<f64> {
+        self.with("get", Vec::new(), |ctx| ctx.on_half(half, |ctx| ctx.read(tile))).expect("the tile fits")
     }
 
     /// Writes the valid part of a tile (rounded to its type).
@@ -111,6 +126,11 @@ impl Bench {
         self.with(name, operands, |ctx| (op.run)(ctx))
     }
 
+    /// Runs `body` as the body of an instruction without operands.
+    pub fn check(&mut self, body: impl FnOnce(&mut Ctx)) {
+        self.with("check", Vec::new(), body);
+    }
+
     /// Codes of the rules broken so far.
     pub fn broken(self) -> Vec<&'static str> {
         self.findings.into_list().iter().map(|f| f.rule.code()).collect()
@@ -120,6 +140,8 @@ impl Bench {
         self.epoch += 1;
         let instr = Instr { name, operands, result: (Slot(std::ptr::null_mut()), 0), site: Site::NONE };
         let clock = [self.epoch; 8];
+        let mut halves =
+            self.halves.iter_mut().map(|(spaces, on_chip)| Half { spaces, on_chip: on_chip.as_mut_slice() });
         let mut ctx = Ctx {
             arch: self.arch,
             instr: &instr,
@@ -136,6 +158,7 @@ impl Bench {
             bytes: 0,
             macs: 0,
             atomic: false,
+            halves: [halves.next(), halves.next()],
         };
         body(&mut ctx)
     }

@@ -17,7 +17,7 @@ mod transfer;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::abi::{Conv, Global, Instr, Operand, Site, Space, Tile};
+use super::abi::{Conv, Global, Image, Instr, Operand, Site, Space, Tile};
 use super::element::{Element, Lane};
 use super::layout::{Region, Run, Strip, Window};
 use super::memory::{GlobalMemory, POISON, Spaces, memory_name};
@@ -129,6 +129,25 @@ pub struct Registers {
     pub quant_scalar: Option<(f64, Element)>,
     /// Of `SET_QUANT_VECTOR`.
     pub quant_vector: Option<Tile>,
+    /// Of im2col loads: set A and set B.
+    pub img2col: [Img2col; 2],
+}
+
+/// One set of the registers of im2col loads. Each holds the settings of the convolution tile it was set from.
+#[derive(Clone, Debug, Default)]
+pub struct Img2col {
+    /// Of `SETFMATRIX`: extents of the map and its borders.
+    pub fmatrix: Option<Image>,
+    /// Of `SET_IMG2COL_RPT`.
+    pub repeat: Option<Image>,
+    /// Of `SET_IMG2COL_PADDING`: bits of the element that stands outside the map.
+    pub padding: Option<u64>,
+}
+
+/// On-chip memories of a core, with the accesses to them.
+pub struct Half<'m> {
+    pub(super) spaces: &'m mut Spaces,
+    pub(super) on_chip: &'m mut [Log],
 }
 
 /// Where an instruction runs: the memories of its core, the moment, the checks.
@@ -155,6 +174,8 @@ pub struct Ctx<'m> {
     pub macs: u64,
     /// Whether writes to global memory add to what is there.
     pub atomic: bool,
+    /// Memories of the two vector halves beside a cube half, whose fixpipe writes them; `None` where this core is both.
+    pub(super) halves: [Option<Half<'m>>; 2],
 }
 
 impl<'m> Ctx<'m> {
@@ -227,6 +248,33 @@ impl<'m> Ctx<'m> {
             Operand::Flag(flag) if flag.kind == kind => Some(flag.value),
             _ => None,
         })
+    }
+
+    /// Runs `body` with the memories of a vector half in place of the core's own. A core without halves is half 0.
+    pub fn on_half<T>(&mut self, half: usize, body: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+        if half != 0 && self.halves[half].is_none() {
+            return Err(illegal(format!("{}: there is no vector half {half}", self.instr.name)));
+        }
+        self.swap_half(half);
+        let result = body(self);
+        self.swap_half(half);
+        result
+    }
+
+    fn swap_half(&mut self, half: usize) {
+        if let Some(other) = &mut self.halves[half] {
+            std::mem::swap(&mut self.spaces, &mut other.spaces);
+            std::mem::swap(&mut self.on_chip, &mut other.on_chip);
+        }
+    }
+
+    /// Runs `body` without the check that what is read was written: for padding that the device moves along. What is
+    /// written does not count as written either.
+    pub fn unchecked<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> T {
+        let init = std::mem::replace(&mut self.checks.init, false);
+        let result = body(self);
+        self.checks.init = init;
+        result
     }
 
     /// Name of what was declared at `site`, in quotes, or a word for it.
