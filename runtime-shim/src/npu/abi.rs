@@ -457,3 +457,26 @@ impl RawOperand {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_a_convolution_tile() {
+        // As the header packs: map 3 x 4, filter 2 x 5, 16 channels, borders 1 left and 9 below, transposed.
+        let image = Image::unpack(&[0x5_0002_0004_0003, 0x10_0101_0101, 0x1_0001_0900_0001], 7);
+        let expected = Image {
+            map: [3, 4],
+            filter: [2, 5],
+            dilation: [1, 1],
+            stride: [1, 1],
+            pad: [1, 0, 0, 9],
+            channels: 16,
+            repeat: [1, 0, 0],
+            transpose: true,
+            pad_value: 7,
+        };
+        assert_eq!(image, expected);
+    }
+}

@@ -133,6 +133,11 @@ impl Bench {
         self.with(name, operands, |ctx| (op.run)(ctx))
     }
 
+    /// Runs `body` as the body of an instruction without operands.
+    pub fn check(&mut self, body: impl FnOnce(&mut Ctx)) {
+        self.with("check", Vec::new(), body);
+    }
+
     /// Codes of the rules broken so far.
     pub fn broken(self) -> Vec<&'static str> {
         self.findings.into_list().iter().map(|f| f.rule.code()).collect()
