@@ -1,7 +1,7 @@
 //! Sequences, triangles, random numbers, histograms, combinations of tiles of different extents, scalar access,
 //! printing, and intrinsics that touch no data.
 
-use super::gather::{check_window, keep_apart, read_flat, scratch_holds, write_flat};
+use super::gather::{Apart, check_window, keep_apart, read_flat, scratch_holds, write_flat};
 use super::{Ctx, Done, Fault, Global, GlobalRun, On, Op, Operand, Pipe, Space, Tile, Window, illegal, vector};
 use crate::Arch;
 use crate::npu::abi::{BoxLayout, Instr, Slot};
@@ -36,8 +36,7 @@ pub const OPS: &[Op] = &[
 ];
 
 /// Operands that may not share bytes.
-pub const APART: &[(&str, &[(usize, usize)], bool)] =
-    &[("TCI", &[(0, 2)], true), ("THISTOGRAM", &[(0, 1), (0, 2)], false)];
+pub const APART: Apart = &[("TCI", &[(0, 2)], true), ("THISTOGRAM", &[(0, 1), (0, 2)], false)];
 
 /// An instruction of the scalar unit.
 const fn scalar(name: &'static str, run: fn(&mut Ctx) -> Done) -> Op {

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use super::gather::{check_window, scratch_holds};
+use super::gather::{Apart, check_window, scratch_holds};
 use super::{Ctx, Done, Fault, Op, Operand, Rule, Tile, Window, illegal, vector};
 use crate::Arch;
 use crate::npu::element::Element;
@@ -15,7 +15,7 @@ pub const OPS: &[Op] = &[vector("TSORT32", sort), vector("TMRGSORT", merge)];
 
 /// Operands that may not share bytes: the unit writes records while it still reads values or lists. `TMRGSORT` merges
 /// lists (from operand 3) into scratch (operand 2), or blocks of operand 1 into operand 0.
-pub const APART: &[(&str, &[(usize, usize)], bool)] = &[
+pub const APART: Apart = &[
     ("TSORT32", &[(0, 1), (0, 2), (0, 3), (1, 3), (2, 3)], false),
     ("TMRGSORT", &[(0, 1), (2, 3), (2, 4), (2, 5), (2, 6)], false),
 ];
@@ -250,7 +250,9 @@ fn merge_lists(ctx: &mut Ctx) -> Done {
     let end = dst.valid_cols.min(tmp.cols);
     if out.len() < end {
         let rest = line(out.len(), end - out.len());
-        if ctx.spaces.bank(tmp.space).first_unwritten(&tmp.region(rest)).is_none() {
+        let region = tmp.region(rest);
+        let inside = region.bounds().1 <= ctx.spaces.size(tmp.space) as u64;
+        if inside && ctx.spaces.bank(tmp.space).first_unwritten(&region).is_none() {
             out.extend(ctx.read_window::<i64>(tmp, rest, raw)?);
         }
     }
