@@ -20,6 +20,9 @@ pub const OPS: &[Op] = &[
     vector("MSCATTER", memory_scatter),
 ];
 
+/// Instruction, pairs of operands that may not share bytes, and whether that is so only on A3.
+pub type Apart = &'static [(&'static str, &'static [(usize, usize)], bool)];
+
 /// Operands that may not share bytes: what is written first is read later. `TGATHER` checks its own, which depend on
 /// its form.
 pub const APART: &[Apart] =
@@ -270,8 +273,14 @@ fn gather_compare(ctx: &mut Ctx) -> Done {
         scores.iter().enumerate().map(|(i, &x)| test(x as f64, limit(wanted[i / cols]))).collect()
     };
     if a3 {
-        // Bits of the comparison, then beyond the tile the numbers of the elements and the converted values.
-        ctx.clobber(tmp)?;
+        // Bits of the comparison; then, beyond the tile (whose shape is that of the bits), numbers of all elements
+        // of src, and the converted values of its rows.
+        check_window(ctx, src, src.whole())?;
+        check_window(ctx, tmp, tmp.whole())?;
+        let used = tmp.rows * tmp.cols + src.rows * (src.cols * 4 + src.element.storage_bytes());
+        let used = used.max(tmp.bytes());
+        ctx.access_bytes(tmp.space, tmp.address, &Region::piece(tmp.address, used as u64), true, tmp.site)?;
+        ctx.spaces.bank(tmp.space).bytes[tmp.address as usize..][..used].fill(POISON);
     }
     let mut counts = Vec::with_capacity(rows);
     for row in 0..rows {
@@ -945,10 +954,13 @@ mod tests {
         bench.put(&value, limits);
         let (dst, tmp) = (vec(Element::U32, 2, 32, 12288), vec(Element::U8, 2, 32, 16384));
         bench.put(&dst, &[99.0; 64]);
+        let beyond = vec(Element::F32, 1, 8, 16384 + 64);
         bench.put(&tmp, &[1.0; 64]);
+        bench.put(&beyond, &[1.0; 8]);
         let more = vec![Operand::Int(1000, Element::I32), flag("CmpMode", mode)];
         bench.run("TGATHER", [tiles([&dst, &src, &value, &count, &tmp]), more].concat())?;
         let out = [bench.get(&dst), bench.get(&count)];
+        assert_eq!(bench.get(&beyond)[0].is_nan(), arch == Arch::A3, "scratch of A3 reaches beyond its tile");
         assert!(bench.broken().is_empty());
         Ok(out)
     }

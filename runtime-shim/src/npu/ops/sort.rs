@@ -250,7 +250,9 @@ fn merge_lists(ctx: &mut Ctx) -> Done {
     let end = dst.valid_cols.min(tmp.cols);
     if out.len() < end {
         let rest = line(out.len(), end - out.len());
-        if ctx.spaces.bank(tmp.space).first_unwritten(&tmp.region(rest)).is_none() {
+        let region = tmp.region(rest);
+        let inside = region.bounds().1 <= ctx.spaces.size(tmp.space) as u64;
+        if inside && ctx.spaces.bank(tmp.space).first_unwritten(&region).is_none() {
             out.extend(ctx.read_window::<i64>(tmp, rest, raw)?);
         }
     }
