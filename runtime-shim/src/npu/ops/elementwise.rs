@@ -176,6 +176,12 @@ impl Scalar for f64 {
     }
 }
 
+impl Scalar for f32 {
+    fn scalar(ctx: &Ctx, index: usize) -> Result<f32, Fault> {
+        ctx.float(index).map(|value| value as f32)
+    }
+}
+
 impl Scalar for i64 {
     fn scalar(ctx: &Ctx, index: usize) -> Result<i64, Fault> {
         ctx.int(index)
@@ -232,6 +238,11 @@ fn unary(ctx: &mut Ctx, float: impl Fn(f64) -> f64, integer: impl Fn(i64) -> i64
 fn unary_float(ctx: &mut Ctx, f: impl Fn(f64) -> f64) -> Done {
     let dst = ctx.tile(0)?;
     holds(ctx, dst, dst.element.is_float(), "floats")?;
+    if dst.element == Element::F32 {
+        // Narrow lanes, the same numbers.
+        let x = map(ctx, dst, |x: f32| f(f64::from(x)) as f32)?;
+        return ctx.write(dst, &x);
+    }
     let x = map(ctx, dst, f)?;
     ctx.write(dst, &x)
 }
@@ -289,6 +300,12 @@ fn binary(
 fn binary_float(ctx: &mut Ctx, f: impl Fn(f64, f64) -> f64) -> Done {
     let dst = ctx.tile(0)?;
     holds(ctx, dst, dst.element.is_float(), "floats")?;
+    if dst.element == Element::F32 {
+        // Narrow lanes, the same numbers.
+        let x = zip(ctx, dst, |a: f32, b: f32| f(f64::from(a), f64::from(b)) as f32)?;
+        scratch(ctx, 3)?;
+        return ctx.write(dst, &x);
+    }
     let x = zip(ctx, dst, f)?;
     scratch(ctx, 3)?;
     ctx.write(dst, &x)
