@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use half::{bf16, f16};
+use half::bf16;
 
 /// Element type of a tile or tensor, numbered as `pto_host::Element`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -147,7 +147,7 @@ impl Element {
     /// largest value.
     pub fn round(self, value: f64) -> f64 {
         match self {
-            F16 => f16::from_f32(odd(value)).to_f64(),
+            F16 => f64::from(of_half(to_half(odd(value)))),
             BF16 => bf16::from_f32(odd(value)).to_f64(),
             F32 => f64::from(value as f32),
             F64 => value,
@@ -207,7 +207,7 @@ impl Element {
         }
         match self {
             F32 => values!(f32, |v| L::from_f32(v)),
-            F16 => values!(u16, |v| L::from_f32(f16::from_bits(v).to_f32())),
+            F16 => values!(u16, |v| L::from_f32(of_half(v))),
             BF16 => values!(u16, |v| L::from_f32(bf16::from_bits(v).to_f32())),
             F64 => values!(f64, |v| L::from_f64(v)),
             I8 => values!(i8, |v| L::from_i64(i64::from(v))),
@@ -258,7 +258,7 @@ impl Element {
         }
         match self {
             F32 => values!(f32, |v: L| v.to_f32()),
-            F16 => values!(u16, |v: L| f16::from_f32(odd(v.to_f64())).to_bits()),
+            F16 => values!(u16, |v: L| to_half(odd(v.to_f64()))),
             BF16 => values!(u16, |v: L| bf16::from_f32(odd(v.to_f64())).to_bits()),
             F64 => values!(f64, |v: L| v.to_f64()),
             I8 | U8 | Bool | Element::None => values!(u8, |v: L| v.to_i64() as u8),
@@ -316,6 +316,31 @@ fn odd(value: f64) -> f32 {
         wide if wide < value.abs() => f32::from_bits(bits + 1),
         _ => f32::from_bits(bits - 1),
     }
+}
+
+/// Value of an `f16`. (`half` asks for the features of the machine at every conversion.)
+#[inline]
+fn of_half(code: u16) -> f32 {
+    let magnitude = u32::from(code & 0x7fff) << 13;
+    // The exponent is off by 112, for subnormals too.
+    let scaled = f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23);
+    let bits = if code & 0x7c00 == 0x7c00 { magnitude | 0x7f80_0000 } else { scaled.to_bits() };
+    f32::from_bits(bits | u32::from(code & 0x8000) << 16)
+}
+
+/// The nearest `f16`, ties to even.
+#[inline]
+fn to_half(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let magnitude = bits & 0x7fff_ffff;
+    let code = match magnitude {
+        0x7f80_0001.. => 0x7e00,
+        0x4780_0000.. => 0x7c00,
+        // Next to a half, the last bit of an f32 is worth as much as that of a subnormal.
+        0..0x3880_0000 => (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5f32.to_bits(),
+        _ => (magnitude - (112 << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13,
+    };
+    code as u16 | (bits >> 16) as u16 & 0x8000
 }
 
 /// Value of sign, `exponent` and `mantissa` bits with a bias, subnormals included.
@@ -532,6 +557,25 @@ mod tests {
         assert!(F16.round(f64::NAN).is_nan());
         assert_eq!(I8.wrap(200), -56);
         assert_eq!(I16.integer_range(), (-32768, 32767));
+    }
+
+    #[test]
+    fn halves_convert_as_the_standard_says() {
+        for code in 0..=u16::MAX {
+            let value = of_half(code);
+            let expected = half::f16::from_bits(code).to_f32();
+            assert!(value.to_bits() == expected.to_bits() || (value.is_nan() && expected.is_nan()), "{code:x}");
+            // The value, the tie with the next one, and their neighbours.
+            for offset in [0u32, 1, 0xfff, 0x1000, 0x1001, 0x1fff] {
+                let near = f32::from_bits(value.to_bits().wrapping_add(offset));
+                let expected = half::f16::from_f32(near);
+                let found = to_half(near);
+                assert!(found == expected.to_bits() || (near.is_nan() && of_half(found).is_nan()), "{near:e}");
+            }
+        }
+        for tiny in [2.0f32.powi(-25), 2.0f32.powi(-25) * 1.5, 3.0 * 2.0f32.powi(-25), f32::MIN_POSITIVE, 0.0] {
+            assert_eq!(to_half(tiny), half::f16::from_f32(tiny).to_bits(), "{tiny:e}");
+        }
     }
 
     #[test]

@@ -35,8 +35,12 @@ impl Bank {
     /// First byte of a region that was never written.
     pub fn first_unwritten(&self, region: &Region) -> Option<u64> {
         region.pieces().find_map(|(start, len)| {
+            // Whole chunks first: they need no branch a byte.
+            const CHUNK: usize = 128;
             let piece = &self.written[start as usize..(start + len) as usize];
-            piece.iter().position(|w| !w).map(|at| start + at as u64)
+            let chunk = piece.chunks(CHUNK).position(|c| !c.iter().fold(true, |all, &w| all & w))?;
+            let at = piece[chunk * CHUNK..].iter().position(|w| !w)?;
+            Some(start + (chunk * CHUNK + at) as u64)
         })
     }
 

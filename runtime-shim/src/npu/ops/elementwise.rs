@@ -176,6 +176,12 @@ impl Scalar for f64 {
     }
 }
 
+impl Scalar for f32 {
+    fn scalar(ctx: &Ctx, index: usize) -> Result<f32, Fault> {
+        ctx.float(index).map(|value| value as f32)
+    }
+}
+
 impl Scalar for i64 {
     fn scalar(ctx: &Ctx, index: usize) -> Result<i64, Fault> {
         ctx.int(index)
@@ -232,6 +238,11 @@ fn unary(ctx: &mut Ctx, float: impl Fn(f64) -> f64, integer: impl Fn(i64) -> i64
 fn unary_float(ctx: &mut Ctx, f: impl Fn(f64) -> f64) -> Done {
     let dst = ctx.tile(0)?;
     holds(ctx, dst, dst.element.is_float(), "floats")?;
+    if dst.element == Element::F32 {
+        // Narrow lanes, the same numbers.
+        let x = map(ctx, dst, |x: f32| f(f64::from(x)) as f32)?;
+        return ctx.write(dst, &x);
+    }
     let x = map(ctx, dst, f)?;
     ctx.write(dst, &x)
 }
@@ -289,6 +300,12 @@ fn binary(
 fn binary_float(ctx: &mut Ctx, f: impl Fn(f64, f64) -> f64) -> Done {
     let dst = ctx.tile(0)?;
     holds(ctx, dst, dst.element.is_float(), "floats")?;
+    if dst.element == Element::F32 {
+        // Narrow lanes, the same numbers.
+        let x = zip(ctx, dst, |a: f32, b: f32| f(f64::from(a), f64::from(b)) as f32)?;
+        scratch(ctx, 3)?;
+        return ctx.write(dst, &x);
+    }
     let x = zip(ctx, dst, f)?;
     scratch(ctx, 3)?;
     ctx.write(dst, &x)
@@ -364,11 +381,11 @@ pub(super) fn dividing(
 /// dst = src0 / src1, of which one may be a scalar.
 fn quotient(ctx: &mut Ctx) -> Done {
     // A3 divides a tile in place by a scalar by multiplying with the rounded reciprocal; the simulator divides.
-    if let (Some(dst), Some(src), None) = (ctx.tile_if(0), ctx.tile_if(1), ctx.tile_if(2)) {
-        if ctx.arch == Arch::A3 && dst.element.is_float() && dst.address == src.address {
-            let factor = dst.element.round(single(1.0 / ctx.float(2)?));
-            return binary_float(ctx, |a, _| a * factor);
-        }
+    let dst = ctx.tile(0)?;
+    let in_place = ctx.tile_if(1).is_some_and(|src| src.address == dst.address) && ctx.tile_if(2).is_none();
+    if ctx.arch == Arch::A3 && dst.element.is_float() && in_place {
+        let factor = dst.element.round(single(1.0 / ctx.float(2)?));
+        return binary_float(ctx, |a, _| a * factor);
     }
     dividing(ctx, |ctx, signed, unsigned| binary(ctx, |a, b| a / b, signed, unsigned))
 }
@@ -817,9 +834,9 @@ mod tests {
         let each = |f: fn(f64, f64) -> f64| a.iter().zip(&b).map(|(&a, &b)| f(a, b)).collect::<Vec<f64>>();
         let with = |s: f64, f: fn(f64, f64) -> f64| a.iter().map(|&a| f(a, s)).collect::<Vec<f64>>();
         let floats: &[(&'static str, &[Arg], Vec<f64>)] = &[
-            ("TABS", &[x.clone()], vec![7.0, 7.0, 0.5, 2.0]),
-            ("TNEG", &[x.clone()], vec![-7.0, 7.0, -0.5, 2.0]),
-            ("TRELU", &[x.clone()], vec![7.0, 0.0, 0.5, 0.0]),
+            ("TABS", slice::from_ref(&x), vec![7.0, 7.0, 0.5, 2.0]),
+            ("TNEG", slice::from_ref(&x), vec![-7.0, 7.0, -0.5, 2.0]),
+            ("TRELU", slice::from_ref(&x), vec![7.0, 0.0, 0.5, 0.0]),
             ("TSQRT", &[t(&[4.0, 0.25, 0.0, -1.0])], vec![2.0, 0.5, 0.0, NAN]),
             ("TRSQRT", &[t(&[4.0, 0.25, 0.0, -1.0])], vec![0.5, 2.0, INF, NAN]),
             ("TEXP", &[t(&[0.0, -INF, 100000.0, NAN])], vec![1.0, 0.0, INF, NAN]),
@@ -859,7 +876,8 @@ mod tests {
 
     #[test]
     fn integers_wrap_divide_and_shift() {
-        let cases: &[(&'static str, Element, &[f64], Arg, &[f64])] = &[
+        type Case = (&'static str, Element, &'static [f64], Arg, &'static [f64]);
+        let cases: &[Case] = &[
             ("TADD", I8, &[127.0, -128.0, 3.0], t(&[1.0, -1.0, 4.0]), &[-128.0, 127.0, 7.0]),
             ("TADDS", U8, &[255.0, 0.0, 3.0], S(2.0), &[1.0, 2.0, 5.0]),
             ("TSUB", U16, &[0.0, 9.0, 3.0], t(&[1.0, 4.0, 3.0]), &[65535.0, 5.0, 0.0]),
@@ -1087,6 +1105,22 @@ mod tests {
     }
 
     #[test]
+    fn masks_are_written_by_groups() {
+        // 43 columns need 6 bytes.
+        for (arch, element, expected) in
+            [(Arch::A3, F32, 8), (Arch::A3, F16, 16), (Arch::A5, I8, 32), (Arch::A5, BF16, 16), (Arch::A5, I32, 16)]
+        {
+            let mut bench = Bench::new(arch);
+            let (x, mask) = (Tile { valid_cols: 43, ..vec(element, 1, 64, 0) }, vec(U8, 1, 64, 1024));
+            bench.put(&x, &[1.0; 43]);
+            bench.put(&mask, &[255.0; 64]);
+            bench.run("TCMP", [tiles([&mask, &x, &x]), vec![flag("CmpMode", 1)]].concat()).expect("legal");
+            let written = bench.get(&mask).iter().take_while(|&&byte| byte == 0.0).count();
+            assert_eq!(written, expected, "{}", element.name());
+        }
+    }
+
+    #[test]
     fn comparisons_that_a3_does_not_have() {
         let compare = |arch, element, name, right: Operand, mode| {
             let mut bench = Bench::new(arch);
@@ -1151,7 +1185,7 @@ mod tests {
         for (arch, lost) in [(Arch::A3, true), (Arch::A5, false)] {
             let mut bench = Bench::new(arch);
             let [dst, a, b, tmp] = [0, 32, 64, 96].map(|address| vec(U8, 1, 32, address));
-            [&a, &b, &tmp].map(|tile| bench.put(tile, &[1.0; 32]));
+            [&a, &b, &tmp].into_iter().for_each(|tile| bench.put(tile, &[1.0; 32]));
             bench.run("TXOR", tiles([&dst, &a, &b, &tmp])).expect("legal");
             assert_eq!(bench.get(&tmp) != [1.0; 32], lost);
         }
@@ -1206,7 +1240,7 @@ mod tests {
         }
         bench.run("TPOW", tiles([&x, &x, &x, &vec(F32, 2, 8, 512)])).expect("runs");
         let (zero, by) = (vec(I32, 2, 8, 64), vec(I32, 2, 8, 128));
-        [&zero, &by].map(|tile| bench.put(tile, &[0.0; 16]));
+        [&zero, &by].into_iter().for_each(|tile| bench.put(tile, &[0.0; 16]));
         bench.run("TDIVS", [tiles([&by, &zero]), vec![Operand::Int(0, I32)]].concat()).expect("runs");
         assert_eq!(bench.get(&by), [0.0; 16]);
         assert_eq!(bench.broken(), ["PTO-0805", "PTO-0810"]);

@@ -604,7 +604,7 @@ mod tests {
                 let wider = if name == "TROWSUM" && element.is_float() { F32 } else { element };
                 let expected: Vec<f64> = x
                     .chunks(COLS)
-                    .map(|row| row[1..].iter().fold(row[0], |acc, &x| step(wider, &name[..], acc, x)))
+                    .map(|row| row[1..].iter().fold(row[0], |acc, &x| step(wider, name, acc, x)))
                     .map(|sum| if element.is_float() { element.round(sum) } else { sum })
                     .collect();
                 for dst in [&narrow, &wide] {
@@ -647,6 +647,9 @@ mod tests {
         let dst = Tile { valid_rows: 1, ..column(F16, 16, 512) };
         bench.run("TROWSUM", tiles([&dst, &across, &tmp])).expect("legal");
         assert_eq!(bench.get(&dst), [2052.0], "2051 rounded");
+        bench.put(&across, &[-0.0; 16]);
+        bench.run("TROWSUM", tiles([&dst, &across, &tmp])).expect("legal");
+        assert!(bench.get(&dst)[0].is_sign_positive(), "starts from 0");
     }
 
     #[test]
@@ -879,6 +882,14 @@ mod tests {
             bench.run("TROWEXPANDADD", tiles([&x, &x, &v])).expect("legal");
             assert_eq!(bench.get(&end) == [1.0; 64], expected);
         }
+        // No more than 30 times 8 blocks.
+        let mut bench = Bench::new(Arch::A3);
+        let (x, v, end) = (vec(F16, 256, 16, 0), column(F16, 256, 8192), vec(U8, 1, 512, 184 * 1024 + 7680 - 256));
+        bench.put(&x, &[1.0; 4096]);
+        bench.put(&v, &[1.0; 256]);
+        bench.put(&end, &[1.0; 512]);
+        bench.run("TROWEXPANDMUL", tiles([&x, &x, &v])).expect("legal");
+        assert_eq!(bench.get(&end), [[255.0; 256], [1.0; 256]].concat());
         // Too little of it.
         let mut bench = Bench::new(Arch::A3);
         let src = vec(F32, 2, 256, 0);
