@@ -72,8 +72,8 @@ pub const OPS: &[Op] = &[
     Op { name: "TEXPANDS", on: On::By(fill_pipe), run: fill },
 ];
 
-/// Operands that may not share bytes: instruction, pairs of operand numbers, whether only on A3. Those of A3 are its
-/// scratch tiles, and instructions that it splits into several which use the destination as scratch.
+/// Those of A3 are its scratch tiles, and instructions that it splits into several which use the destination as
+/// scratch.
 pub const APART: &[Apart] = &[
     ("TANDS", &[(0, 1)], true),
     ("TORS", &[(0, 1)], true),
@@ -1166,8 +1166,16 @@ mod tests {
         (l1.valid_rows, l1.valid_cols) = (32, 32);
         assert_eq!(bench.get(&l1), [7.0; 1024]);
         let shape = vec![1, 2, 3, 4, 16];
-        let conv =
-            Conv { space: Space::Mat, element: F16, layout: 0, shape, address: 4096, elements: 384, site: Site::NONE };
+        let conv = Conv {
+            space: Space::Mat,
+            element: F16,
+            layout: 0,
+            shape,
+            address: 4096,
+            elements: 384,
+            image: Default::default(),
+            site: Site::NONE,
+        };
         bench.run("TEXPANDS", vec![Operand::Conv(conv.clone()), Operand::Float(1.5, F16)]).expect("legal");
         assert_eq!(bench.get(&tile(Space::Mat, F16, 24, 16, 4096)), [1.5; 384]);
         let small = Conv { elements: 100, ..conv };

@@ -4,8 +4,8 @@
 //! Values are moved bit by bit. Offsets are in elements of the tile's storage unless a name says bytes.
 
 use super::{
-    Apart, Ctx, Done, Fault, Global, GlobalRun, On, Op, Operand, Pipe, Region, Rule, Space, Strip, Tile, Window,
-    global_region, illegal, vector,
+    Apart, Ctx, Done, Fault, Global, GlobalRun, On, Op, Operand, POISON, Pipe, Region, Rule, Space, Strip, Tile,
+    Window, global_region, illegal, vector,
 };
 use crate::Arch;
 use crate::npu::abi::{BoxLayout, Instr};
@@ -19,9 +19,6 @@ pub const OPS: &[Op] = &[
     Op { name: "MGATHER", on: On::By(memory_gather_pipe), run: memory_gather },
     vector("MSCATTER", memory_scatter),
 ];
-
-/// Instruction, pairs of operands that may not share bytes, and whether that is so only on A3.
-pub type Apart = &'static [(&'static str, &'static [(usize, usize)], bool)];
 
 /// Operands that may not share bytes: what is written first is read later. `TGATHER` checks its own, which depend on
 /// its form.

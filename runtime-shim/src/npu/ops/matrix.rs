@@ -2,7 +2,7 @@
 //!
 //! Every element of the product starts from zero and takes its terms in ascending order of k, each fused with the sum
 //! (one rounding), as in the vendor's simulator; addend and bias come last. Extents come from the valid shapes of the
-//! operands; the result is written over them, wherever its own valid shape ends.
+//! operands; the result is written over them, wherever its own valid shape ends, and the rest of its boxes is spoilt.
 
 use super::super::abi::{Space, Tile};
 use super::super::element::{Element, Lane};
@@ -182,7 +182,18 @@ fn finish<L: Lane>(ctx: &mut Ctx, o: &Operands, mut product: Vec<L>, add: fn(L, 
         let row: Vec<L> = ctx.read_window(bias, corner(1, o.n), bias.element)?;
         product.chunks_exact_mut(o.n).for_each(|p| p.iter_mut().zip(&row).for_each(|(p, &b)| *p = add(*p, b)));
     }
+    spoil_boxes(ctx, o)?;
     ctx.write_window(o.result, window, o.result.element, &product)
+}
+
+/// The unit writes whole boxes of 16 x 16: what lies in them beyond the product holds something, but nothing of use.
+fn spoil_boxes(ctx: &mut Ctx, o: &Operands) -> Done {
+    let (rows, cols) = (o.m.next_multiple_of(16).min(o.result.rows), o.n.next_multiple_of(16).min(o.result.cols));
+    if (rows, cols) == (o.m, o.n) {
+        return Ok(());
+    }
+    let raw = o.result.element.raw();
+    ctx.write_window(o.result, corner(rows, cols), raw, &vec![i64::from(u32::MAX); rows * cols])
 }
 
 fn corner(rows: usize, cols: usize) -> Window {
@@ -286,14 +297,14 @@ mod tests {
             let (x, y) = (pattern(m * k, 1), pattern(k * n, 2));
             bench.put(&ta, &x);
             bench.put(&tb, &y);
-            // A row below and a column beside the product keep what they had.
+            // A row below and a column beside the product lie in its boxes and are spoilt.
             let around = acc(c, 32, 32, (m + 1, n + 1));
             bench.put(&around, &vec![77.0; (m + 1) * (n + 1)]);
             bench.run("TMATMUL", tiles([&tc, &ta, &tb])).expect("legal");
             let want = reference(&x, &y, m, k, n);
             assert_eq!(bench.get(&tc), want, "{} {}", a.name(), b.name());
             let all = bench.get(&around);
-            assert!((0..n + 1).all(|j| all[m * (n + 1) + j] == 77.0) && (0..m).all(|i| all[i * (n + 1) + n] == 77.0));
+            assert!((0..n + 1).all(|j| all[m * (n + 1) + j] != 77.0) && (0..m).all(|i| all[i * (n + 1) + n] != 77.0));
             // Both accumulating forms, then the bias.
             bench.run("TMATMUL_ACC", tiles([&tc, &tc, &ta, &tb])).expect("legal");
             let mut three = tiles([&tc, &ta, &tb]);

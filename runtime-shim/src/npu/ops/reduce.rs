@@ -48,8 +48,7 @@ pub const OPS: &[Op] = &[
     vector("TCOLEXPANDEXPDIF", |c| spread_exponential(c, Axis::Row)),
 ];
 
-/// Operands that may not share bytes: instruction, pairs of operand numbers, whether only on A3. All because of scratch
-/// tiles.
+/// Operands that may not share bytes, all because of scratch tiles.
 pub const APART: &[Apart] = &[
     ("TROWPROD", &[(0, 2), (1, 2)], true),
     ("TROWEXPANDADD", SPREAD, true),
