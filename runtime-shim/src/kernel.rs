@@ -15,28 +15,26 @@ pub struct Parameter {
     pub cpp: String,
 }
 
-/// Halves of the core that a kernel has sections for.
+/// The core that a function runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sections {
-    /// No section: all of it is for whatever core runs it.
-    None,
-    /// `__DAV_CUBE__` only.
+pub enum Core {
+    /// The cube half.
     Cube,
-    /// `__DAV_VEC__` only.
+    /// The vector half.
     Vector,
-    /// Both.
-    Mixed,
+    /// One core that is both, for code without sections.
+    Whole,
 }
 
 /// What is known of a kernel from its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// Name of the function.
+    /// Name of the kernel.
     pub name: String,
     /// Parameters in order.
     pub parameters: Vec<Parameter>,
-    /// Halves.
-    pub sections: Sections,
+    /// The functions that start together: one, or one for each half.
+    pub entries: Vec<(Core, String)>,
 }
 
 /// C++ types of elements and scalars.
@@ -91,6 +89,16 @@ impl Signature {
             kernels = functions.iter().filter(|f| !called(f)).collect();
         }
         let names = || kernels.iter().map(|k| format!("'{}'", k.name)).collect::<Vec<_>>().join(", ");
+        if let Some((stem, cube, vector)) = pair(&kernels, entry) {
+            if split_parameters(cube.parameters) != split_parameters(vector.parameters) {
+                return Err(format!("'{}' and '{}' take different parameters", cube.name, vector.name));
+            }
+            return Ok(Signature {
+                name: stem.to_owned(),
+                parameters: split_parameters(cube.parameters).into_iter().map(parameter).collect(),
+                entries: vec![(Core::Cube, cube.name.to_owned()), (Core::Vector, vector.name.to_owned())],
+            });
+        }
         let kernel = match (entry, kernels.as_slice()) {
             (_, []) => return Err("there is no kernel (no AICORE function)".to_owned()),
             (Some(name), all) => *all
@@ -103,17 +111,34 @@ impl Signature {
         let mut reached = Vec::new();
         reach(kernel, &functions, &mut reached);
         let has = |word: &str| reached.iter().any(|f| f.body.contains(word));
+        let cores: &[Core] = match (has("__DAV_CUBE__"), has("__DAV_VEC__")) {
+            (false, false) => &[Core::Whole],
+            (true, false) => &[Core::Cube],
+            (false, true) => &[Core::Vector],
+            (true, true) => &[Core::Cube, Core::Vector],
+        };
         Ok(Signature {
             name: kernel.name.to_owned(),
             parameters: split_parameters(kernel.parameters).into_iter().map(parameter).collect(),
-            sections: match (has("__DAV_CUBE__"), has("__DAV_VEC__")) {
-                (false, false) => Sections::None,
-                (true, false) => Sections::Cube,
-                (false, true) => Sections::Vector,
-                (true, true) => Sections::Mixed,
-            },
+            entries: cores.iter().map(|&core| (core, kernel.name.to_owned())).collect(),
         })
     }
+}
+
+/// The halves of a mixed kernel that are functions of their own, `NAME_aic` and `NAME_aiv`, if that is what is meant.
+fn pair<'f, 't>(
+    kernels: &[&'f Function<'t>],
+    entry: Option<&str>,
+) -> Option<(&'t str, &'f Function<'t>, &'f Function<'t>)> {
+    let find = |name: String| kernels.iter().find(|k| k.name == name).copied();
+    let cubes: Vec<_> = kernels.iter().filter_map(|k| Some((k.name.strip_suffix("_aic")?, *k))).collect();
+    let chosen = match entry {
+        Some(entry) if find(entry.to_owned()).is_none() => cubes.into_iter().find(|(stem, _)| *stem == entry),
+        None if kernels.len() == 2 => cubes.into_iter().next(),
+        _ => None,
+    };
+    let (stem, cube) = chosen?;
+    Some((stem, cube, find(format!("{stem}_aiv"))?))
 }
 
 /// A function and those that its body names.
@@ -212,9 +237,9 @@ mod tests {
         let wanted =
             [("x", true, Some(Element::F32)), ("n", false, Some(Element::I64)), ("alpha", false, Some(Element::F16))];
         assert_eq!(found, wanted);
-        assert_eq!(first.sections, Sections::Cube, "through the function that it calls");
+        assert_eq!(first.entries, [(Core::Cube, "first".to_owned())], "through the function that it calls");
         let second = Signature::find(TEXT, Some("second")).expect("it is there");
-        assert_eq!(second.sections, Sections::Vector);
+        assert_eq!(second.entries, [(Core::Vector, "second".to_owned())]);
         assert_eq!(second.parameters[0].element, None);
     }
 
@@ -223,5 +248,19 @@ mod tests {
         assert!(Signature::find(TEXT, None).expect_err("two kernels").contains("'first', 'second'"));
         assert!(Signature::find(TEXT, Some("third")).expect_err("not there").contains("no kernel 'third'"));
         assert!(Signature::find("int x;", None).is_err());
+    }
+
+    #[test]
+    fn halves_that_are_functions_of_their_own_start_together() {
+        let text = "AICORE void mix_aic(__gm__ float* x) {}\nAICORE void mix_aiv(__gm__ float* x) {}\n";
+        let both = [(Core::Cube, "mix_aic".to_owned()), (Core::Vector, "mix_aiv".to_owned())];
+        for entry in [None, Some("mix")] {
+            let found = Signature::find(text, entry).expect("a pair");
+            assert_eq!((found.name.as_str(), found.entries.as_slice()), ("mix", &both[..]));
+        }
+        let one = Signature::find(text, Some("mix_aiv")).expect("one of them");
+        assert_eq!(one.entries, [(Core::Whole, "mix_aiv".to_owned())]);
+        let other = text.replace("mix_aiv(__gm__ float* x)", "mix_aiv(int32_t n)");
+        assert!(Signature::find(&other, None).expect_err("they differ").contains("different parameters"));
     }
 }

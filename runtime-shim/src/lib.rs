@@ -23,7 +23,7 @@ mod vendor;
 pub use bitcode::{Entry, entry_points};
 pub use compiler::HostCompiler;
 pub use error::{Diagnostic, Error, Severity};
-pub use kernel::{Parameter, Sections, Signature};
+pub use kernel::{Core, Parameter, Signature};
 pub use npu::{Argument, Checks, Element, Finding, Kernel, Outcome, Progress, Rule, Runner};
 pub use options::{Arch, CompileOptions, Half, Standard};
 pub use tensor::{Agreement, Tensor};

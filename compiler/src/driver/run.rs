@@ -10,7 +10,10 @@ use crate::{
 };
 use clap::Parser;
 use pto_dialect::device::Device;
-use pto_runtime_shim::{Arch, Argument, Checks, Element, Kernel, Outcome, Parameter, Runner, Tensor, npy};
+use pto_runtime_shim::{
+    Arch, Argument, Checks, Core, Element, Kernel, Outcome, Parameter, Runner, Signature, Tensor, VendorArg,
+    VendorEntry, VendorOptions, npy, run_vendor,
+};
 use std::{
     ffi::OsString,
     io::Write,
@@ -104,11 +107,10 @@ fn run(arguments: &Arguments) -> Result<i32, i32> {
     let expectations = named(&arguments.expectations, "--expect").map_err(usage)?;
     let begin = Instant::now();
     let source = Source::make(arguments)?;
-    let options = source.options.clone();
-    let compile = || Kernel::compile(&source.cpp, &options, arguments.entry.as_deref());
-    let kernel = compile().map_err(failed)?;
+    let prepared = Prepared::new(arguments, &source)?;
     let compiled = begin.elapsed();
-    let parameters = &kernel.signature.parameters;
+    let signature = prepared.signature();
+    let parameters = &signature.parameters;
     let place = |named: &Split| Place::find(named, parameters).map_err(usage);
     let outputs: Vec<(Place, &Split)> = outputs.iter().map(|o| Ok((place(o)?, o))).collect::<Result<_, i32>>()?;
     let wanted: Vec<(Place, Tensor)> = expectations
@@ -133,14 +135,17 @@ fn run(arguments: &Arguments) -> Result<i32, i32> {
             values[index] = match expected {
                 Some(tensor) => Some(Given::fresh(tensor.element, &tensor.shape)),
                 None if written && parameter.pointer => Some(Given::Spare),
+                // Front-end programs take these from whoever launches them.
+                None if parameter.name == "pypto_spmd_block_idx" => Some(Given::BlockIndex),
+                None if parameter.name == "pypto_spmd_block_num" => Some(Given::BlockCount),
                 None => return Err(usage(missing(parameter, index, parameters))),
             };
         }
     }
     let values: Vec<Given> = values.into_iter().map(|v| v.expect("each has a value by now")).collect();
-    let result = match &arguments.pto_isa {
-        Some(folder) => vendor(arguments, &source, &kernel, &values, folder)?,
-        None => simulate(arguments, &kernel, &values, checks, compiled)?,
+    let result = match &prepared {
+        Prepared::Vendor(signature, folder) => vendor(arguments, &source, signature, &values, folder)?,
+        Prepared::Simulated(kernel) => simulate(arguments, kernel, &values, checks, compiled)?,
     };
     let tensors: Vec<Tensor> = (0..parameters.len()).map(|i| result.tensor(i, &parameters[i], &values[i])).collect();
     let mut code = result.code;
@@ -213,6 +218,32 @@ impl Source {
     }
 }
 
+/// The kernel, before its arguments are known.
+enum Prepared {
+    Simulated(Kernel),
+    /// To be compiled with headers from this folder.
+    Vendor(Signature, PathBuf),
+}
+
+impl Prepared {
+    fn new(arguments: &Arguments, source: &Source) -> Result<Prepared, i32> {
+        let entry = arguments.entry.as_deref();
+        let Some(folder) = &arguments.pto_isa else {
+            return Kernel::compile(&source.cpp, &source.options, entry).map(Prepared::Simulated).map_err(failed);
+        };
+        let text = std::fs::read_to_string(&source.cpp).map_err(failed)?;
+        let signature = Signature::find(&text, entry).map_err(|e| failed(format!("{}: {e}", arguments.kernel)))?;
+        Ok(Prepared::Vendor(signature, folder.clone()))
+    }
+
+    fn signature(&self) -> &Signature {
+        match self {
+            Prepared::Simulated(kernel) => &kernel.signature,
+            Prepared::Vendor(signature, _) => signature,
+        }
+    }
+}
+
 /// What a run left behind.
 struct RunResult {
     code: i32,
@@ -240,7 +271,7 @@ impl RunResult {
                 };
                 Tensor { element, shape, bytes: bytes[..extent].to_vec() }
             }
-            Given::Int(_) | Given::Float(_) => Tensor::zeros(Element::U8, &[0]),
+            _ => Tensor::zeros(Element::U8, &[0]),
         }
     }
 }
@@ -330,15 +361,54 @@ fn compare(arguments: &Arguments, parameter: &Parameter, found: &Tensor, expecte
 fn vendor(
     arguments: &Arguments,
     source: &Source,
-    kernel: &Kernel,
+    kernel: &Signature,
     values: &[Given],
     folder: &Path,
 ) -> Result<RunResult, i32> {
-    let _ = (arguments, source, kernel, values, folder, &source.device);
-    Err(failed("--pto-isa is not here yet"))
+    let function =
+        |wanted: &[Core]| kernel.entries.iter().find(|(core, _)| wanted.contains(core)).map(|(_, f)| f.clone());
+    // Code without sections is a vector kernel there: the half decides nothing but a macro.
+    let entry = VendorEntry { cube: function(&[Core::Cube]), vector: function(&[Core::Vector, Core::Whole]) };
+    let mut options = VendorOptions::new(folder, source.options.arch);
+    options.blocks = arguments.blocks;
+    options.time_limit = Duration::from_secs(arguments.time_limit.max(1));
+    options.cache = Some(std::env::temp_dir().join("pto-run-headers"));
+    let mut list: Vec<VendorArg> = values.iter().map(Given::vendor).collect();
+    let report = run_vendor(&options, &source.cpp, &entry, &mut list).map_err(failed)?;
+    print!("{}", report.stdout);
+    let _ = std::io::stdout().flush();
+    eprint!("{}", report.stderr);
+    if !arguments.quiet {
+        eprintln!(
+            "pto-run: {}: {} block{} with the vendor's headers in {:.1} ms (compiled in {:.0} ms): no checks",
+            kernel.name,
+            arguments.blocks,
+            if arguments.blocks == 1 { "" } else { "s" },
+            report.run.as_secs_f64() * 1e3,
+            report.compile.as_secs_f64() * 1e3,
+        );
+    }
+    let memory: Vec<Vec<u8>> = list
+        .into_iter()
+        .map(|argument| if let VendorArg::Buffer(bytes) = argument { bytes } else { Vec::new() })
+        .collect();
+    let extents = memory.iter().map(|bytes| (bytes.len() as u64, None)).collect();
+    Ok(RunResult { code: 0, memory, extents })
 }
 
 impl Given {
+    fn vendor(&self) -> VendorArg {
+        match self {
+            Given::Tensor(tensor) => VendorArg::Buffer(tensor.bytes.clone()),
+            Given::Fresh(element, shape) => VendorArg::Buffer(Tensor::zeros(*element, shape).bytes),
+            Given::Spare => VendorArg::Buffer(vec![0; 64 << 20]),
+            Given::Int(value) => VendorArg::Integer(*value),
+            Given::Float(value) => VendorArg::Real(*value),
+            Given::BlockIndex => VendorArg::BlockIndex,
+            Given::BlockCount => VendorArg::BlockCount,
+        }
+    }
+
     fn argument(&self) -> Argument {
         match self {
             Given::Tensor(tensor) => Argument::Tensor(tensor.clone()),
@@ -346,6 +416,8 @@ impl Given {
             Given::Spare => Argument::Spare,
             Given::Int(value) => Argument::Int(*value),
             Given::Float(value) => Argument::Float(*value),
+            Given::BlockIndex => Argument::BlockIndex,
+            Given::BlockCount => Argument::BlockCount,
         }
     }
 }

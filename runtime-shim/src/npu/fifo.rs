@@ -167,7 +167,7 @@ pub(super) fn step(machine: &mut Machine, core: usize, instr: &Instr) -> Next {
 }
 
 fn fault(machine: &mut Machine, instr: &Instr, fault: Fault) -> Next {
-    machine.find(fault.rule, instr.site, Site::NONE, || (fault.message, Vec::new()));
+    machine.fault(instr, fault);
     Next::Go
 }
 

@@ -24,6 +24,9 @@ const ENTRY: &str = "pto_host_entry";
 /// Name of the check of a scalar access: pointer, bytes, whether it writes, line; gives the pointer to use.
 const ACCESS: &str = "pto_host_access";
 
+/// Name of the check of a division: dividend, divisor, line; gives the divisor to use.
+const DIVISOR: &str = "pto_host_divisor";
+
 /// Code of a kernel. It stays in memory as long as this.
 pub(super) struct Code<'ctx> {
     _engine: ExecutionEngine<'ctx>,
@@ -31,10 +34,11 @@ pub(super) struct Code<'ctx> {
     pub entry: extern "C" fn(*const u64),
 }
 
-/// The two functions that kernels call.
+/// The functions that kernels call.
 pub(super) struct Hooks {
     pub call: *const c_void,
     pub access: *const c_void,
+    pub divisor: *const c_void,
 }
 
 /// Compiles the function `entry` of a bitcode file.
@@ -56,12 +60,13 @@ pub(super) fn compile<'ctx>(
         })
         .ok_or_else(|| failed(format!("there is no function '{entry}'")))?;
     guard(context, &module).map_err(|e| failed(e.to_string()))?;
+    guard_divisions(context, &module).map_err(|e| failed(e.to_string()))?;
     add_entry(context, &module, function).map_err(|e| failed(e.to_string()))?;
     module.verify().map_err(|e| failed(e.to_string()))?;
     Target::initialize_native(&InitializationConfig::default()).map_err(failed)?;
     conversions();
     let engine = module.create_jit_execution_engine(OptimizationLevel::None).map_err(|e| failed(e.to_string()))?;
-    for (name, address) in [("pto_host_call", hooks.call), (ACCESS, hooks.access)] {
+    for (name, address) in [("pto_host_call", hooks.call), (ACCESS, hooks.access), (DIVISOR, hooks.divisor)] {
         if let Some(function) = module.get_function(name) {
             engine.add_global_mapping(&function, address as usize);
         }
@@ -145,6 +150,48 @@ fn guard<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), Box<
             let Some(checked) = call.try_as_basic_value().basic() else { continue };
             instruction.set_operand(operand, checked);
         }
+    }
+    Ok(())
+}
+
+/// Leads divisors that are not constants through a check: this machine stops a program that divides by zero.
+fn guard_divisions<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), Box<dyn std::error::Error>> {
+    let word = context.i64_type();
+    let signature = word.fn_type(&[word.into(), word.into(), context.i32_type().into()], false);
+    let check = module.add_function(DIVISOR, signature, None);
+    let builder = context.create_builder();
+    for instruction in defined_functions(module).into_iter().flat_map(instructions) {
+        use InstructionOpcode::{SDiv, SRem, UDiv, URem};
+        let signed = match instruction.get_opcode() {
+            SDiv | SRem => true,
+            UDiv | URem => false,
+            _ => continue,
+        };
+        let operand = |index: u32| instruction.get_operand(index).and_then(|o| o.value());
+        let (Some(BasicValueEnum::IntValue(dividend)), Some(BasicValueEnum::IntValue(divisor))) =
+            (operand(0), operand(1))
+        else {
+            continue;
+        };
+        let own = divisor.get_type();
+        if divisor.is_const() || own.get_bit_width() > 64 {
+            continue;
+        }
+        builder.position_before(&instruction);
+        let line = instruction.get_debug_location().map_or(0, |l| l.get_line());
+        let wide = |value, name| builder.build_int_cast_sign_flag(value, word, signed, name);
+        let arguments = [
+            wide(dividend, "dividend")?.into(),
+            wide(divisor, "divisor")?.into(),
+            context.i32_type().const_int(u64::from(line), false).into(),
+        ];
+        let call = builder.build_call(check, &arguments, "checked")?;
+        if let Some(location) = instruction.get_debug_location() {
+            builder.set_current_debug_location(location);
+        }
+        let Some(checked) = call.try_as_basic_value().basic() else { continue };
+        let narrow = builder.build_int_cast_sign_flag(checked.into_int_value(), own, signed, "safe")?;
+        instruction.set_operand(1, narrow.as_basic_value_enum());
     }
     Ok(())
 }

@@ -173,6 +173,8 @@ pub struct Machine {
     names: Vec<String>,
     /// Arrivals at a rendezvous: by scope, mode and id, who has come and what they know.
     arrivals: BTreeMap<(u64, usize, u64), Vec<(usize, Released)>>,
+    /// What those who set signals in global memory knew, by address.
+    announced: BTreeMap<u64, Released>,
     /// Whose turn it is.
     pub(super) turn: usize,
     progress: u64,
@@ -229,6 +231,7 @@ impl Machine {
             sources: Sources::default(),
             names: names.collect(),
             arrivals: BTreeMap::new(),
+            announced: BTreeMap::new(),
             turn: 0,
             progress: 0,
             instructions: 0,
@@ -417,6 +420,60 @@ impl Machine {
         }
     }
 
+    /// Reports why an instruction cannot run.
+    pub(super) fn fault(&mut self, instr: &Instr, fault: Fault) {
+        self.find(fault.rule, instr.site, Site::NONE, || (fault.message, Vec::new()));
+    }
+
+    /// An access of the scalar unit to a signal in global memory: it may meet others.
+    pub(super) fn signal_access<T>(
+        &mut self,
+        core: usize,
+        instr: &Instr,
+        body: impl FnOnce(&mut Ctx) -> Result<T, Fault>,
+    ) {
+        let pipe = &mut self.cores[core].pipes[Pipe::S as usize];
+        pipe.issued += 1;
+        let epoch = pipe.issued;
+        self.progress += 1;
+        self.execute(core, core, Pipe::S, instr, epoch, |ctx| {
+            ctx.atomic = true;
+            body(ctx)
+        });
+    }
+
+    /// Whoever finds the signal at an address satisfied knows what this core knows.
+    pub(super) fn announce_signal(&mut self, core: usize, address: u64, site: Site) {
+        let released = self.release(core, Pipe::S, site);
+        match self.announced.entry(address) {
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert(released);
+            }
+            std::collections::btree_map::Entry::Occupied(mut entry) => {
+                join(&mut entry.get_mut().clock, &released.clock);
+                entry.get_mut().time = entry.get().time.max(released.time);
+            }
+        }
+    }
+
+    /// A core learns what those who set these signals knew.
+    pub(super) fn learn_signals(&mut self, core: usize, addresses: &[u64]) {
+        for address in addresses {
+            let released = self.announced.get(address).cloned();
+            self.acquire(core, Pipe::S, released);
+        }
+    }
+
+    /// What signals hold; `None` when one is outside every buffer.
+    pub(super) fn peek_signals(&self, addresses: &[u64]) -> Option<Vec<i32>> {
+        let peek = |&address: &u64| {
+            let (index, offset) = self.gm.find(address)?;
+            let bytes = self.gm.buffers[index].bank.bytes.get(usize::try_from(offset).ok()?..)?.first_chunk::<4>()?;
+            Some(i32::from_le_bytes(*bytes))
+        };
+        addresses.iter().map(peek).collect()
+    }
+
     /// Delivers a signal to the cores that it reaches.
     fn signal(&mut self, core: usize, signal: Signal, released: Released) {
         let Place { block, kind, sub } = self.cores[core].place;
@@ -542,8 +599,8 @@ impl Machine {
         }
         match done {
             Ok(value) => Some(value),
-            Err(Fault { rule, message }) => {
-                self.find(rule, instr.site, Site::NONE, || (message, Vec::new()));
+            Err(fault) => {
+                self.fault(instr, fault);
                 None
             }
         }
@@ -566,7 +623,7 @@ impl Machine {
     fn fill(&mut self, core: usize, pipe: Pipe, instr: &Instr, epoch: u32) {
         let pieces = match super::fifo::pieces(self, core, instr) {
             Ok(pieces) => pieces,
-            Err(Fault { rule, message }) => return self.find(rule, instr.site, Site::NONE, || (message, Vec::new())),
+            Err(fault) => return self.fault(instr, fault),
         };
         let Some(Operand::Tile(tile)) = instr.operands.first() else { return };
         for piece in pieces {

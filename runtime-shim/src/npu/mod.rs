@@ -1,6 +1,7 @@
 //! A simulated NPU: memories, instructions, pipes and flags of every core, and the checks that watch them.
 
 mod abi;
+mod comm;
 mod element;
 mod fifo;
 mod jit;

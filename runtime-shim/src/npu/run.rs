@@ -14,7 +14,7 @@ use super::machine::{Kind, Machine, Next, Place, Settings};
 use super::memory::{Bank, GlobalMemory};
 use super::report::{Checks, Finding, Rule};
 use crate::error::Error;
-use crate::kernel::{Parameter, Sections, Signature};
+use crate::kernel::{Core, Parameter, Signature};
 use crate::tensor::Tensor;
 use crate::{Arch, CompileOptions, Half, HostCompiler};
 
@@ -38,7 +38,8 @@ impl Program {
         let context = Box::new(Context::create());
         // SAFETY: the context stays where it is, and is dropped after the code (see `Drop`).
         let forever: &'static Context = unsafe { &*std::ptr::from_ref::<Context>(&context) };
-        let hooks = Hooks { call: host_call as *const _, access: host_access as *const _ };
+        let hooks =
+            Hooks { call: host_call as *const _, access: host_access as *const _, divisor: host_divisor as *const _ };
         let code = jit::compile(forever, bitcode, entry, &hooks)?;
         Ok(Program { code: ManuallyDrop::new(code), context: ManuallyDrop::new(context), hung: Cell::new(false) })
     }
@@ -66,20 +67,19 @@ impl Kernel {
             .map_err(|e| Error::Io { action: format!("cannot read {}", source.display()), source: e })?;
         let signature =
             Signature::find(&text, entry).map_err(|reason| Error::NoKernel { file: source.to_owned(), reason })?;
-        let halves: &[(Kind, Half)] = match signature.sections {
-            Sections::None => &[(Kind::Whole, Half::Both)],
-            Sections::Cube => &[(Kind::Cube, Half::Cube)],
-            Sections::Vector => &[(Kind::Vector, Half::Vector)],
-            Sections::Mixed => &[(Kind::Cube, Half::Cube), (Kind::Vector, Half::Vector)],
-        };
         let compiler = HostCompiler::find()?;
         let folder =
             tempfile::tempdir().map_err(|e| Error::Io { action: "cannot make a folder".to_owned(), source: e })?;
         let mut programs = Vec::new();
-        for &(kind, half) in halves {
+        for (core, entry) in &signature.entries {
+            let (kind, half) = match core {
+                Core::Cube => (Kind::Cube, Half::Cube),
+                Core::Vector => (Kind::Vector, Half::Vector),
+                Core::Whole => (Kind::Whole, Half::Both),
+            };
             let bitcode = folder.path().join(format!("{half:?}.bc"));
             compiler.compile_to_bitcode(source, &options.clone().half(half), &bitcode)?;
-            programs.push((kind, Program::new(&bitcode, &signature.name)?));
+            programs.push((kind, Program::new(&bitcode, entry)?));
         }
         Ok(Kernel { signature, arch: options.arch, programs })
     }
@@ -98,6 +98,10 @@ pub enum Argument {
     Int(i64),
     /// A float.
     Float(f64),
+    /// The number of the block that runs, where the kernel takes it as a parameter.
+    BlockIndex,
+    /// The number of blocks.
+    BlockCount,
 }
 
 /// Bytes of [`Argument::Spare`].
@@ -228,13 +232,13 @@ impl<'k> Runner<'k> {
             ended: Condvar::new(),
         });
         let begin = Instant::now();
-        let words = Arc::new(words);
         let mut threads = Vec::new();
         for (core, place) in places.iter().enumerate() {
             let program =
                 self.kernel.programs.iter().find(|(kind, _)| *kind == place.kind).expect("a program for each kind");
             let entry = program.1.code.entry;
-            let (shared, words) = (Arc::clone(&shared), Arc::clone(&words));
+            let shared = Arc::clone(&shared);
+            let words: Vec<u64> = words.iter().map(|word| word.of_block(place.block)).collect();
             let name = format!("core {core}");
             let thread = std::thread::Builder::new().name(name).stack_size(8 << 20).spawn(move || {
                 core_main(&shared, core, entry, &words);
@@ -256,7 +260,7 @@ impl<'k> Runner<'k> {
     }
 
     /// Global memory, and the words that the kernel gets as arguments.
-    fn place_arguments(&self) -> Result<(GlobalMemory, Vec<u64>), Error> {
+    fn place_arguments(&self) -> Result<(GlobalMemory, Vec<Word>), Error> {
         let parameters = &self.kernel.signature.parameters;
         if parameters.len() != self.arguments.len() {
             return Err(Error::Arguments(format!(
@@ -269,7 +273,11 @@ impl<'k> Runner<'k> {
         let mut gm = GlobalMemory::default();
         let mut words = Vec::new();
         for (parameter, argument) in parameters.iter().zip(&self.arguments) {
-            words.push(word(&mut gm, parameter, argument)?);
+            words.push(match argument {
+                Argument::BlockIndex if !parameter.pointer => Word::BlockIndex,
+                Argument::BlockCount if !parameter.pointer => Word::Same(self.blocks as u64),
+                _ => Word::Same(word(&mut gm, parameter, argument)?),
+            });
         }
         Ok((gm, words))
     }
@@ -344,6 +352,24 @@ impl<'k> Runner<'k> {
     }
 }
 
+/// What a parameter gets.
+#[derive(Clone, Copy)]
+enum Word {
+    /// This, on every core.
+    Same(u64),
+    /// The number of the block.
+    BlockIndex,
+}
+
+impl Word {
+    fn of_block(self, block: usize) -> u64 {
+        match self {
+            Word::Same(word) => word,
+            Word::BlockIndex => block as u64,
+        }
+    }
+}
+
 /// The word that a parameter gets.
 fn word(gm: &mut GlobalMemory, parameter: &Parameter, argument: &Argument) -> Result<u64, Error> {
     let wrong = |found: &str| {
@@ -374,7 +400,7 @@ fn word(gm: &mut GlobalMemory, parameter: &Parameter, argument: &Argument) -> Re
         },
         (Argument::Spare, true) => Ok(gm.add(&parameter.name, Bank::spare(SPARE))),
         (Argument::Tensor(_) | Argument::Fresh(_) | Argument::Spare, false) => wrong("a tensor"),
-        (Argument::Int(_) | Argument::Float(_), true) => wrong("a number"),
+        _ => wrong("a number"),
     }
 }
 
@@ -523,6 +549,23 @@ extern "C" fn host_access(pointer: u64, bytes: u64, write: u32, line: u32) -> u6
         let site = machine.site_of_line(core, line);
         machine.scalar_access(core, pointer, bytes, write != 0, site).map_or_else(nowhere, |p| p as u64)
     })
+}
+
+/// `pto_host_divisor`: the divisor, or 1 in place of one that this machine cannot divide by.
+extern "C" fn host_divisor(dividend: i64, divisor: i64, line: u32) -> i64 {
+    if divisor != 0 && !(divisor == -1 && dividend == i64::MIN) {
+        return divisor;
+    }
+    with_core((), |shared, core| {
+        let mut machine = shared.lock();
+        let site = machine.site_of_line(core, line);
+        if !machine.aborted {
+            machine.find(Rule::Illegal, site, Site::NONE, || {
+                (format!("the scalar program divides {dividend} by {divisor}"), Vec::new())
+            });
+        }
+    });
+    1
 }
 
 fn nowhere() -> u64 {

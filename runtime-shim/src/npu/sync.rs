@@ -69,7 +69,7 @@ pub(super) fn step(machine: &mut Machine, core: usize, instr: &Instr) -> Option<
         "get_sys_cnt" => answer(instr, machine.instructions as i64),
         "set_ffts_base_addr" => {}
         "TPipe" | "TPUSH" | "TPOP" | "TFREE" | "TALLOC" => return Some(super::fifo::step(machine, core, instr)),
-        _ => return None,
+        _ => return super::comm::step(machine, core, instr),
     }
     Some(Next::Go)
 }

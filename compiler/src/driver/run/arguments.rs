@@ -52,6 +52,10 @@ pub enum Given {
     Int(i64),
     /// A float.
     Float(f64),
+    /// The number of the block that runs.
+    BlockIndex,
+    /// The number of blocks.
+    BlockCount,
 }
 
 /// Most bytes of one argument.

@@ -181,6 +181,7 @@ pub fn scalar_access(ctx: &mut Ctx, write: bool) -> Done {
 pub fn find(name: &str) -> Option<&'static Op> {
     static TABLE: OnceLock<HashMap<&'static str, &'static Op>> = OnceLock::new();
     let families = [
+        super::comm::OPS,
         convert::OPS,
         elementwise::OPS,
         gather::OPS,
@@ -491,7 +492,7 @@ impl<'m> Ctx<'m> {
             operand,
             region: region.clone(),
             write,
-            atomic: write && self.atomic,
+            atomic: self.atomic,
         }
     }
 
