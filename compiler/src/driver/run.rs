@@ -66,6 +66,9 @@ pub struct Arguments {
     /// A capacity or alignment in bytes, such as PTO_UBUF_SIZE_BYTES=262144
     #[arg(short = 'D', value_name = "MACRO=BYTES")]
     define: Vec<String>,
+    /// Ignore the kernel's addresses: every declared tile gets memory of its own (-D__PTO_AUTO__)
+    #[arg(long)]
+    auto_place: bool,
     /// Stop after so many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     time_limit: u64,
@@ -213,7 +216,9 @@ impl Source {
             "kirinx90" => Arch::KirinX90,
             _ => Arch::A3,
         };
-        let options = arguments.define.iter().fold(pto_runtime_shim::CompileOptions::new(arch), |o, d| o.define(d));
+        let auto = arguments.auto_place.then_some("__PTO_AUTO__");
+        let defines = arguments.define.iter().map(String::as_str).chain(auto);
+        let options = defines.fold(pto_runtime_shim::CompileOptions::new(arch), |o, d| o.define(d));
         Ok(Source { cpp, options, device, _folder: folder })
     }
 }

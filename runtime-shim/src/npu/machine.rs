@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::abi::{Instr, Operand, Site, Space};
+use super::abi::{Instr, Operand, Site, Space, Tile};
 use super::memory::{GlobalMemory, Spaces, capacity};
 use super::ops::{self, Ctx, Fault, Half, Op, PIPES, Pipe, Registers};
 use super::order::{Clock, Log, Moment, join};
@@ -134,6 +134,9 @@ pub(super) struct Core {
     state: State,
     /// Place of the instruction that the scalar program is at.
     at: Site,
+    /// Tiles that the runtime placed, by declaration, and the first free byte of each space.
+    placed: HashMap<(Space, Site, usize), u64>,
+    free: [u64; 10],
     /// It has announced itself at a rendezvous and waits for the others.
     arrived: bool,
 }
@@ -218,6 +221,8 @@ impl Machine {
             buffers: HashMap::new(),
             state: State::Ready,
             at: Site::NONE,
+            placed: HashMap::new(),
+            free: [0; 10],
             arrived: false,
         };
         let names = places.iter().flat_map(|place| Pipe::EVERY.map(|pipe| component_name(place, pipe, places.len())));
@@ -707,6 +712,27 @@ impl Machine {
             }
             Next::Wait(_) => Next::Wait("the other cores at SYNCALL".to_owned()),
         }
+    }
+
+    /// Memory of its own for a declaration of a tile, where the kernel leaves addresses to the runtime. The same
+    /// declaration gets the same place again; what does not fit is reported when it is used.
+    pub(super) fn place_tile(&mut self, core: usize, tile: &Tile) -> u64 {
+        let core = &mut self.cores[core];
+        let next = &mut core.free[tile.space as usize];
+        *core.placed.entry((tile.space, tile.site, tile.bytes())).or_insert_with(|| {
+            let address = *next;
+            *next += (tile.bytes() as u64).next_multiple_of(1024);
+            address
+        })
+    }
+
+    /// Empties the on-chip memories of a core: nothing is written any more, or everything is zero.
+    pub(super) fn reset_memory(&mut self, core: usize, zero: bool) -> Next {
+        let next = self.barrier_all(core);
+        if matches!(next, Next::Go) {
+            self.cores[core].spaces.reset(zero);
+        }
+        next
     }
 
     /// Vector cores beside one another: of its block, for a vector core.

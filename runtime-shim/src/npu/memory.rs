@@ -89,6 +89,13 @@ impl Spaces {
         self.sizes[space as usize]
     }
 
+    /// Forgets all contents; with `zero` every byte is a zero that counts as written.
+    pub fn reset(&mut self, zero: bool) {
+        for (bank, &size) in self.banks.iter_mut().zip(&self.sizes) {
+            *bank = if zero { Bank::of(vec![0; size]) } else { Bank::default() };
+        }
+    }
+
     /// The bank of a space; made when first used.
     pub fn bank(&mut self, space: Space) -> &mut Bank {
         let bank = &mut self.banks[space as usize];

@@ -158,11 +158,6 @@ impl Findings {
     pub fn into_list(self) -> Vec<Finding> {
         self.list
     }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
 }
 
 /// Source files, read when a name is wanted.

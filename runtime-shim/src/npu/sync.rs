@@ -2,7 +2,7 @@
 
 use super::abi::{Instr, Operand, Site};
 use super::machine::{Item, Kind, Machine, Next, Signal};
-use super::ops::Pipe;
+use super::ops::{Pipe, illegal};
 use super::report::Rule;
 
 /// Does a step of a synchronisation instruction; `None` for instructions of other kinds. After [`Next::Wait`] it is
@@ -68,6 +68,16 @@ pub(super) fn step(machine: &mut Machine, core: usize, instr: &Instr) -> Option<
         "get_coreid" => answer(instr, core as i64),
         "get_sys_cnt" => answer(instr, machine.instructions as i64),
         "set_ffts_base_addr" => {}
+        "host_place" => {
+            if let Some(Operand::Tile(tile)) = instr.operands.first() {
+                answer(instr, machine.place_tile(core, tile) as i64);
+            }
+        }
+        "NPU_MEMORY_INIT" if number(0) == 0 => {
+            machine.fault(instr, illegal("NPU_MEMORY_INIT names another architecture than the kernel is compiled for"));
+        }
+        "NPU_MEMORY_INIT" => return Some(machine.reset_memory(core, false)),
+        "NPU_MEMORY_CLEAR" => return Some(machine.reset_memory(core, true)),
         "TPipe" | "TPUSH" | "TPOP" | "TFREE" | "TALLOC" => return Some(super::fifo::step(machine, core, instr)),
         _ => return super::comm::step(machine, core, instr),
     }

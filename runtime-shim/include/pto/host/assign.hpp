@@ -1,5 +1,8 @@
 // TASSIGN: binds a tile to an address, or a global tensor to a pointer. The form with the address as a template
 // argument is checked against the buffer's capacity and alignment.
+//
+// With -D__PTO_AUTO__ addresses are not the kernel's business: TASSIGN of a tile checks and does nothing, and every
+// declaration of a tile gets memory of its own from the runtime.
 #ifndef PTO_HOST_ASSIGN_HPP
 #define PTO_HOST_ASSIGN_HPP
 
@@ -59,6 +62,14 @@ constexpr void check_address() {
 
 namespace pto {
 
+// Called by every constructor of a tile.
+template <class T>
+PTO_INTERNAL void host_place(T& tile) {
+#ifdef __PTO_AUTO__
+    tile.host_data = (typename T::TileDType)(pto_host::ask<uint64_t>("host_place", tile.host_site, tile));
+#endif
+}
+
 // Where the scales of an L0 operand stand: there is one byte of scale for every 16 bytes of operand.
 template <class T>
 PTO_INTERNAL uint64_t GetScaleAddr(T* operand) {
@@ -69,7 +80,9 @@ template <class T, class AddrType>
 PTO_INST void TASSIGN(T& object, AddrType address, pto_host::Site site = pto_host::Site::here()) {
     if constexpr (is_tile_data_v<T> || is_conv_tile_v<T>) {
         static_assert(std::is_integral_v<AddrType>, "TASSIGN: the address of a tile is an integer");
+#ifndef __PTO_AUTO__
         if constexpr (std::is_integral_v<AddrType>) object.host_data = (typename T::TileDType)(uint64_t(address));
+#endif
     } else {
         static_assert(is_global_data_v<T>, "TASSIGN: only a tile or a global tensor has an address");
         static_assert(std::is_pointer_v<AddrType>, "TASSIGN: a global tensor is bound to a pointer");

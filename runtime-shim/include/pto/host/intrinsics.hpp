@@ -83,6 +83,17 @@ PTO_INST constexpr uint64_t sbitset0(uint64_t value, int bit) { return value & ~
 #define __builtin_cce_set_intra_block(...) set_intra_block(__VA_ARGS__)
 #define __builtin_cce_wait_intra_block(...) wait_intra_block(__VA_ARGS__)
 
+// What programs for the vendor's simulator call. The architecture is chosen when the kernel is compiled; naming
+// another is reported.
+enum class NPUArch { A2A3, A5 };
+#if defined(PTO_NPU_ARCH_A5)
+#define PTO_HOST_ARCH NPUArch::A5
+#else
+#define PTO_HOST_ARCH NPUArch::A2A3
+#endif
+#define NPU_MEMORY_INIT(arch) pto_host::record("NPU_MEMORY_INIT", pto_host::Site::here(), int((arch) == PTO_HOST_ARCH))
+#define NPU_MEMORY_CLEAR() pto_host::record("NPU_MEMORY_CLEAR", pto_host::Site::here())
+
 namespace cce {
 
 // The format is recorded with its arguments; the runtime prints.

@@ -117,19 +117,25 @@ struct Tile {
                   "Tile: rows must be a multiple of the rows of the inner box");
     static_assert(Cols % InnerCols == 0, "Tile: cols must be a multiple of the cols of the inner box");
 
-    PTO_INTERNAL Tile(pto_host::Site site = pto_host::Site::here()) : host_site(site) {}
+    PTO_INTERNAL Tile(pto_host::Site site = pto_host::Site::here()) : host_site(site) { host_place(*this); }
     template <int R = ValidRow, int C = ValidCol>
     PTO_INTERNAL Tile(std::enable_if_t<R == DYNAMIC && C == DYNAMIC, unsigned> rows, unsigned cols,
                       pto_host::Site site = pto_host::Site::here())
-        : RowMaskInternal(rows), ColMaskInternal(cols), host_site(site) {}
+        : RowMaskInternal(rows), ColMaskInternal(cols), host_site(site) {
+        host_place(*this);
+    }
     template <int R = ValidRow, int C = ValidCol>
     PTO_INTERNAL Tile(std::enable_if_t<R == DYNAMIC && (C > 0), unsigned> rows,
                       pto_host::Site site = pto_host::Site::here())
-        : RowMaskInternal(rows), host_site(site) {}
+        : RowMaskInternal(rows), host_site(site) {
+        host_place(*this);
+    }
     template <int R = ValidRow, int C = ValidCol>
     PTO_INTERNAL Tile(std::enable_if_t<(R > 0) && C == DYNAMIC, unsigned> cols,
                       pto_host::Site site = pto_host::Site::here(), int = 0)
-        : ColMaskInternal(cols), host_site(site) {}
+        : ColMaskInternal(cols), host_site(site) {
+        host_place(*this);
+    }
 
     PTO_INTERNAL TileDType& data() { return host_data; }
     PTO_INTERNAL const TileDType& data() const { return host_data; }
