@@ -14,7 +14,7 @@ setup:
 build: setup
 	$(CARGO) build --release
 
-# Compiles one kernel and shows the C++.
+# Compiles one kernel, shows the C++, runs it on the simulated NPU and compares with the reference.
 demo: build
 	@mkdir -p $(OUT)/demo
 	$(OUT)/release/ptoc examples/softmax.pto --arch=a3 -o $(OUT)/demo/softmax.cpp
@@ -23,6 +23,11 @@ demo: build
 	@echo "== each TASSIGN<address>(tile) is the place of a tile in on-chip memory, in bytes =="
 	@echo
 	@cat $(OUT)/demo/softmax.cpp
+	@echo
+	@echo "== the same kernel on the simulated NPU, 40 rows on 2 blocks, against examples/data/softmax_y.npy =="
+	@echo
+	$(OUT)/release/pto-run $(OUT)/demo/softmax.cpp --arg x=examples/data/softmax_x.npy --arg height=40 --blocks 2 \
+	    --out y=$(OUT)/demo/softmax_y.npy --expect y=examples/data/softmax_y.npy
 
 # The build comes first because some tests start the built programs.
 test: build
