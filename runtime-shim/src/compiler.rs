@@ -78,7 +78,8 @@ impl HostCompiler {
         let scratch = tempfile::NamedTempFile::new_in(folder)
             .map_err(|source| io_error(format!("cannot write in {}", folder.display()), source))?;
         let mut command = self.command(kernel, options);
-        command.args(["-O1", "-gline-tables-only", "-emit-llvm", "-c", "-o"]).arg(scratch.path());
+        // Loops over memory must stay loops: each access of theirs is looked at.
+        command.args(["-O1", "-fno-builtin", "-gline-tables-only", "-emit-llvm", "-c", "-o"]).arg(scratch.path());
         let warnings = run(kernel, command)?;
         scratch.persist(output).map_err(|e| io_error(format!("cannot write {}", output.display()), e.error))?;
         Ok(warnings)

@@ -13,6 +13,7 @@ mod frontend;
 mod outputs;
 mod passes;
 mod roundtrip;
+mod run;
 mod tidy;
 
 /// Compares a text with `tests/snapshots/<folder>/<name>.snap`.

@@ -119,36 +119,29 @@ fn guard<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), Box<
     let builder = context.create_builder();
     for function in defined_functions(module) {
         for instruction in instructions(function) {
-            let (operand, write, value_type) = match instruction.get_opcode() {
-                InstructionOpcode::Load => (0, 0, Some(instruction.get_type())),
-                InstructionOpcode::Store => (1, 1, None),
-                _ => continue,
-            };
-            let Some(BasicValueEnum::PointerValue(address)) = instruction.get_operand(operand).and_then(|o| o.value())
-            else {
-                continue;
-            };
-            if is_own(address, &mut HashSet::new()) {
-                continue;
+            for (operand, write, bytes) in accesses(instruction) {
+                let Some(address) = pointer_operand(instruction, operand) else { continue };
+                if is_own(address, &mut HashSet::new()) {
+                    continue;
+                }
+                if bytes > LARGEST {
+                    return Err("more than 512 bytes are copied at once by no instruction".into());
+                }
+                let line = instruction.get_debug_location().map_or(0, |l| l.get_line());
+                builder.position_before(&instruction);
+                let arguments = [
+                    address.into(),
+                    context.i64_type().const_int(bytes, false).into(),
+                    context.i32_type().const_int(u64::from(write), false).into(),
+                    context.i32_type().const_int(u64::from(line), false).into(),
+                ];
+                let call = builder.build_call(check, &arguments, "checked")?;
+                if let Some(location) = instruction.get_debug_location() {
+                    builder.set_current_debug_location(location);
+                }
+                let Some(checked) = call.try_as_basic_value().basic() else { continue };
+                instruction.set_operand(operand, checked);
             }
-            let bytes = match value_type {
-                Some(any) => size_of_type(any.try_into().ok()),
-                None => size_of_type(instruction.get_operand(0).and_then(|o| o.value()).map(|v| v.get_type())),
-            };
-            let line = instruction.get_debug_location().map_or(0, |l| l.get_line());
-            builder.position_before(&instruction);
-            let arguments = [
-                address.into(),
-                context.i64_type().const_int(bytes, false).into(),
-                context.i32_type().const_int(write, false).into(),
-                context.i32_type().const_int(u64::from(line), false).into(),
-            ];
-            let call = builder.build_call(check, &arguments, "checked")?;
-            if let Some(location) = instruction.get_debug_location() {
-                builder.set_current_debug_location(location);
-            }
-            let Some(checked) = call.try_as_basic_value().basic() else { continue };
-            instruction.set_operand(operand, checked);
         }
     }
     Ok(())
@@ -194,6 +187,38 @@ fn guard_divisions<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Resul
         instruction.set_operand(1, narrow.as_basic_value_enum());
     }
     Ok(())
+}
+
+/// Bytes that a scalar access may have: what the check gives in place of memory that is not there is as large.
+const LARGEST: u64 = 512;
+
+/// What an instruction reads and writes: operand with the address, whether it writes, bytes.
+fn accesses(instruction: InstructionValue) -> Vec<(u32, bool, u64)> {
+    let value = |index| instruction.get_operand(index).and_then(|o| o.value());
+    match instruction.get_opcode() {
+        InstructionOpcode::Load => vec![(0, false, size_of_type(instruction.get_type().try_into().ok()))],
+        InstructionOpcode::Store => vec![(1, true, size_of_type(value(0).map(|v| v.get_type())))],
+        // Structures are copied and cleared as a whole.
+        InstructionOpcode::Call => {
+            let callee = instruction.get_num_operands().checked_sub(1).and_then(|c| pointer_operand(instruction, c));
+            if !callee.is_some_and(|f| f.get_name().to_bytes().starts_with(b"llvm.mem")) {
+                return Vec::new();
+            }
+            let bytes = match value(2) {
+                Some(BasicValueEnum::IntValue(length)) => length.get_zero_extended_constant().unwrap_or(u64::MAX),
+                _ => u64::MAX,
+            };
+            vec![(0, true, bytes), (1, false, bytes)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn pointer_operand<'ctx>(instruction: InstructionValue<'ctx>, index: u32) -> Option<PointerValue<'ctx>> {
+    match instruction.get_operand(index).and_then(|o| o.value()) {
+        Some(BasicValueEnum::PointerValue(pointer)) => Some(pointer),
+        _ => None,
+    }
 }
 
 fn size_of_type(value_type: Option<inkwell::types::BasicTypeEnum>) -> u64 {

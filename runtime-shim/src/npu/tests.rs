@@ -68,3 +68,20 @@ fn a_wait_that_nothing_meets_is_a_deadlock() {
     assert_eq!(found[0].rule.code(), "PTO-0808");
     assert!(found[0].notes[0].contains("wait_flag(PIPE_MTE2, PIPE_V, 0)"), "{}", found[0]);
 }
+
+/// The compiler knows how to fill and copy memory; what the kernel does to global memory must still be seen.
+#[test]
+fn scalar_loops_and_structures_are_checked() {
+    let text = |count: usize| {
+        format!(
+            "for (int i = 0; i < {count}; ++i) {{ y[i] = 0; }}\n\
+             struct Four {{ float part[4]; }}; ((__gm__ Four*)y)[1] = ((__gm__ Four*)x)[2];"
+        )
+    };
+    let outcome = run(&vector_kernel(&text(1024)));
+    assert_eq!(outcome.findings, []);
+    let y = Tensor { element: Element::F32, shape: vec![1024], bytes: outcome.memory[1].clone() };
+    let copied = |i: usize| if (4..8).contains(&i) { ramp()[i + 4] } else { 0.0 };
+    assert_eq!(y.values(), (0..1024).map(copied).collect::<Vec<_>>());
+    assert_eq!(codes(&text(1025)), ["PTO-0803"]);
+}

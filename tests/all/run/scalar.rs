@@ -1,0 +1,63 @@
+//! Runs of kernels that compute with single numbers.
+
+use super::data::{EXACT, F32, floats, from, integers, matrix, noise, rows};
+use super::{Element, Row, Tensor, Trial, row, run_all};
+
+#[test]
+fn scalar_kernels() {
+    run_all(ROWS);
+}
+
+/// The kernels.
+pub const ROWS: &[Row] = &[
+    row("tests/cases/run/scalar_factors.pto", &["picked_rows"], picked_rows),
+    row("tests/cases/run/scalar_factors.pto", &["running_sums"], running_sums),
+    row("tests/cases/run/local_state.pto", &["sorted"], sorted),
+    row("tests/cases/run/local_state.pto", &["largest_sum"], largest_sum),
+];
+
+fn picked_rows() -> Vec<Trial> {
+    let order = [3, 0, 7, 3, 1];
+    let (x, factor) = (floats(&[8, 64], 1), floats(&[5], 2));
+    let (old, by) = (rows(&x), factor.values());
+    let value = |r: usize, c: usize| old[order[r] as usize][c] * by[r];
+    let y = matrix(Element::F32, 5, 64, value);
+    let first = from(Element::F32, &[5], |r| value(r, 0));
+    let trial = Trial::new().read(&x).read(&integers(Element::I32, &order)).read(&factor);
+    vec![trial.write(y, F32).write(first, F32).int(5).int(8)]
+}
+
+fn running_sums() -> Vec<Trial> {
+    let run = |n: usize| {
+        // Not whole in an f64 where they are added up; 32 bits do not hold them.
+        let values: Vec<i64> = noise(Element::I64, &[n], 3, 1e12).values().iter().map(|v| *v as i64).collect();
+        let mut sums = values.clone();
+        (0..n.saturating_sub(1)).rev().for_each(|at| sums[at] += sums[at + 1]);
+        sums.push(sums.first().copied().unwrap_or(0));
+        let before = [values, vec![0]].concat();
+        let [before, after] = [before, sums].map(|list| integers(Element::I64, &list));
+        Trial::new().update(&before, after, EXACT).int(n as i64)
+    };
+    [0, 1, 33].map(run).to_vec()
+}
+
+fn sorted() -> Vec<Trial> {
+    let run = |n: usize| {
+        let x = noise(Element::I32, &[n], 4, 50.0);
+        let mut list = x.values();
+        list.sort_by(f64::total_cmp);
+        Trial::new().update(&x, Tensor::of(Element::I32, &[n], &list), EXACT).int(n as i64)
+    };
+    [1, 2, 64].map(run).to_vec()
+}
+
+fn largest_sum() -> Vec<Trial> {
+    let x = noise(Element::I32, &[40], 5, 100.0);
+    let list = x.values();
+    let run = |n: usize| {
+        let sums = (0..n).flat_map(|a| (a..=n).map(move |b| (a, b))).map(|(a, b)| list[a..b].iter().sum::<f64>());
+        let best = sums.fold(0.0, f64::max);
+        Trial::new().read(&x).int(n as i64).write(integers(Element::I32, &[best as i64]), EXACT)
+    };
+    [0, 1, 7, 40].map(run).to_vec()
+}
