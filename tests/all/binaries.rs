@@ -3,12 +3,13 @@
 use pto_tests::program;
 use std::process::Command;
 
-const PROGRAMS: [&str; 3] = ["ptoc", "ptoas", "pto-opt"];
-const LARGEST: u64 = 60_000_000;
+/// With the most bytes that each may have. `pto-run` has a code generator for this machine in it.
+const PROGRAMS: [(&str, u64); 4] =
+    [("ptoc", 60_000_000), ("ptoas", 60_000_000), ("pto-opt", 60_000_000), ("pto-run", 90_000_000)];
 
 #[test]
 fn no_shared_llvm() {
-    for name in PROGRAMS {
+    for (name, _) in PROGRAMS {
         let Ok(output) = Command::new("ldd").arg(program(name)).output() else {
             return eprintln!("skipped: ldd is missing; install it to see what the programs need");
         };
@@ -20,9 +21,9 @@ fn no_shared_llvm() {
 }
 
 #[test]
-fn below_60_megabytes() {
-    for name in PROGRAMS {
+fn not_larger_than_they_must_be() {
+    for (name, most) in PROGRAMS {
         let size = program(name).metadata().expect("a built program").len();
-        assert!(size < LARGEST, "{name} has {size} bytes");
+        assert!(size < most, "{name} has {size} bytes");
     }
 }

@@ -6,6 +6,7 @@
 mod binaries;
 mod cli_ptoas;
 mod cli_ptoc;
+mod cli_run;
 mod codegen;
 mod determinism;
 mod errors;

@@ -1,7 +1,7 @@
 //! `ptoc`: the native command line.
 
 use crate::{
-    driver::{EXIT_DIAGNOSTICS, EXIT_INTERNAL, EXIT_USAGE, output, render::render, run as run_driver},
+    driver::{EXIT_DIAGNOSTICS, EXIT_INTERNAL, EXIT_USAGE, output, render::render},
     memory::{Order, Planner},
     pipeline,
     session::{CompileOptions, Emit, Level, Outcome, compile},
@@ -180,13 +180,26 @@ pub fn main() -> i32 {
     // `ptoc run` is `pto-run`.
     let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
     if words.get(1).is_some_and(|word| word == "run") {
-        return run_driver::main(words.into_iter().skip(1).collect());
+        return run_kernel(&words[2..]);
     }
     match Arguments::try_parse() {
         Ok(arguments) => run(&arguments),
         Err(error) => {
             let _ = error.print();
             if error.use_stderr() { EXIT_USAGE } else { 0 }
+        }
+    }
+}
+
+/// Starts `pto-run`, which is beside this program: the simulated NPU and a code generator for this machine would make it
+/// half as large again.
+fn run_kernel(words: &[std::ffi::OsString]) -> i32 {
+    let program = std::env::current_exe().map(|own| own.with_file_name("pto-run")).unwrap_or_else(|_| "pto-run".into());
+    match std::process::Command::new(&program).args(words).status() {
+        Ok(status) => status.code().unwrap_or(EXIT_INTERNAL),
+        Err(error) => {
+            eprintln!("ptoc: cannot start {}: {error}", program.display());
+            EXIT_DIAGNOSTICS
         }
     }
 }
