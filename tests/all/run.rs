@@ -13,7 +13,7 @@ mod scalar;
 mod vector;
 
 use data::{EXACT, Tolerance};
-use launch::{Target, launched};
+use launch::{Target, emit, launched};
 use pto_runtime_shim::{Arch, Argument, CompileOptions, Element, HostCompiler, Kernel, Runner, Tensor};
 use pto_tests::{Case, case_files, each_case, repository, run};
 use std::{fs, path::Path};
@@ -139,9 +139,10 @@ fn path(file: &str) -> std::path::PathBuf {
 }
 
 fn run_row(row: &Row, case: &Case, target: &Target) {
+    let cpp = emit(case, target);
     let mut compiled: Option<(String, Kernel)> = None;
     for (number, trial) in (row.trials)().iter().enumerate() {
-        let text = launched(row, case, trial, target);
+        let text = launched(&cpp, row, trial);
         if compiled.as_ref().is_none_or(|(last, _)| *last != text) {
             let source = target.folder.join("launched.cpp");
             fs::write(&source, &text).expect("the folder is writable");

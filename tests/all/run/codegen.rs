@@ -356,7 +356,7 @@ fn scalar_integers() -> Vec<Trial> {
         p[0] = sum.wrapping_mul(-7);
         p[1] = a.wrapping_sub(a.wrapping_sub(sum));
         p[2] = (a << b & sum) ^ a;
-        p[3] = (a as u32 / b as u32 >> a) as i32 >> b;
+        p[3] = ((a as u32 / b as u32) >> a) as i32 >> b;
         p[4] = (index * 2) as i32;
         p[5] = i32::from(a < b && (a as u32) < b as u32);
         p[usize::try_from(index * 2).expect("inside")] = (a.max(b) as u32).min(-7_i32 as u32) as i32;

@@ -16,19 +16,18 @@ pub struct Target<'t> {
     pub folder: &'t Path,
 }
 
-/// The C++ of a row's file with a launcher at its end.
-pub fn launched(row: &Row, case: &Case, trial: &Trial, target: &Target) -> String {
-    let cpp = emit(case, target);
+/// The C++ of a file with a launcher at its end.
+pub fn launched(cpp: &str, row: &Row, trial: &Trial) -> String {
     let launcher = match row.launcher {
         Some(text) => text.to_owned(),
-        None => launcher(&cpp, row.functions, trial),
+        None => launcher(cpp, row.functions, trial),
     };
     format!("{cpp}\n{launcher}")
 }
 
 /// The C++ of a file. What differs between architectures is changed first: the module's target, and the layout of left
 /// operands.
-fn emit(case: &Case, target: &Target) -> String {
+pub fn emit(case: &Case, target: &Target) -> String {
     let extension = case.path.extension().expect("cases have extensions");
     let stem = case.path.file_stem().expect("a file has a name");
     let source = target.folder.join(stem).with_extension(extension);
@@ -47,8 +46,8 @@ fn for_target(line: &str, target: &Target) -> String {
     line.to_owned()
 }
 
-/// A kernel that calls functions one after the other with the parameters of all, those of one name once. Windows of global
-/// memory become pointers to dense tensors.
+/// A kernel that calls functions one after the other with the parameters of all, those of one name once. Windows of
+/// global memory become pointers to dense tensors.
 fn launcher(cpp: &str, functions: &[&str], trial: &Trial) -> String {
     let mut parameters: Vec<(String, String)> = Vec::new();
     let mut calls = String::new();

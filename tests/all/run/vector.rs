@@ -173,8 +173,10 @@ fn smallest(row: &[f64]) -> f64 {
     row.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
+type Reduce = fn(&[f64]) -> f64;
+
 /// Sum, largest, smallest and product of a list, and how well they must agree.
-const REDUCTIONS: [(fn(&[f64]) -> f64, Tolerance); 4] = [
+const REDUCTIONS: [(Reduce, Tolerance); 4] = [
     (|row| row.iter().sum(), (2e-6, 2e-6)),
     (largest, EXACT),
     (smallest, EXACT),
