@@ -27,6 +27,7 @@ void vendor_wait_flag(uint64_t id);                  // A3
 void vendor_set_intra_block(uint64_t id);            // A5
 void vendor_wait_intra_block(uint64_t id);           // A5
 void vendor_barrier(int cores, const void* workspace, int32_t used); // cores: 0 vector, 1 cube, 2 all
+uint32_t vendor_subblockdim();                       // of this core
 [[noreturn]] void vendor_fail(const char* message);  // a fault of the caller or of the kernel
 }
 

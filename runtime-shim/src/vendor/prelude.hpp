@@ -75,6 +75,7 @@ extern "C" __attribute__((weak)) __bf16 __truncdfbf2(double value) {
 #define PIPE_MTE4 8
 #define PIPE_MTE5 9
 #define SYNCALL vendor_sync_all
+#define get_subblockdim vendor_subblockdim
 
 template <class... Rest>
 constexpr uint64_t vendor_first(uint64_t first, Rest...) { return first; }
@@ -88,6 +89,18 @@ constexpr VendorBuiltin<get_block_idx> block_idx{};
 constexpr VendorBuiltin<get_block_num> block_num{};
 
 namespace pto {
+
+// Declared by the simulator but not defined: the forms with a scratch tile, which it has no use for.
+template <class To, class From, class Scratch>
+    requires(is_tile_data_v<Scratch>)
+inline void TCVT_IMPL(To& to, From& from, Scratch&, RoundMode mode, bool set_ctrl) {
+    TCVT_IMPL(to, from, mode, set_ctrl);
+}
+template <class To, class From, class Scratch>
+    requires(is_tile_data_v<Scratch>)
+inline void TCVT_IMPL(To& to, From& from, Scratch&, RoundMode mode, SaturationMode saturation, bool set_ctrl) {
+    TCVT_IMPL(to, from, mode, saturation, set_ctrl);
+}
 
 template <SyncCoreType Cores = SyncCoreType::AIVOnly>
 inline void vendor_sync_all() { vendor_barrier(int(Cores), nullptr, 0); }

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <map>
 #include <memory>
@@ -153,9 +154,19 @@ void write_buffer(size_t index, const Argument& argument) {
     }
 }
 
+// The simulator declares some functions that it does not define; that shows only here.
+[[noreturn]] void cannot_load(const char* message) {
+    const char* mark = "undefined symbol: ";
+    const char* symbol = std::strstr(message, mark);
+    if (symbol == nullptr) unusable("cannot load", message);
+    symbol += std::strlen(mark);
+    const char* readable = abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr);
+    unusable("the simulator does not define", readable != nullptr ? readable : symbol);
+}
+
 VendorEntry load(const char* name) {
     void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) unusable("cannot load", dlerror());
+    if (library == nullptr) cannot_load(dlerror());
     void* entry = dlsym(library, "vendor_entry");
     if (entry == nullptr) unusable("no vendor_entry in", name);
     return reinterpret_cast<VendorEntry>(entry);
@@ -326,13 +337,16 @@ void vendor_fail(const char* message) {
     _exit(Faulty);
 }
 
+uint32_t vendor_subblockdim() { return self->core.subblocks; }
+
 // Hooks that the vendor's simulator looks up by name.
+
+// It is told that there is one vector core, which concerns only pipes whose tiles are not split: else it would wait for
+// the second one to take them too, and it gives that one zeroes in any case.
 void pto_cpu_sim_get_execution_context(uint32_t* block, uint32_t* subblock, uint32_t* subblocks) {
-    const VendorCore none{0, 1, 0, 1, false};
-    const VendorCore& core = self == nullptr ? none : self->core;
-    *block = core.block;
-    *subblock = core.subblock;
-    *subblocks = core.subblocks;
+    *block = self == nullptr ? 0 : self->core.block;
+    *subblock = self == nullptr ? 0 : self->core.subblock;
+    *subblocks = 1;
 }
 
 // The pipes of a block are shared by its cores, which are in different shared objects.

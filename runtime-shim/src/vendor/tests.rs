@@ -166,6 +166,71 @@ fn mixed_kernel_runs_on_a_cube_core_and_two_vector_cores() {
     }
 }
 
+#[test]
+fn unsplit_tiles_go_to_the_first_vector_core_only() {
+    let Some(options) = options(Arch::A3) else { return };
+    let options = VendorOptions { time_limit: Duration::from_secs(20), ..options };
+    let text = "
+    using Pipe = TPipe<0, Direction::DIR_C2V, 16 * 16 * 4, 2, 2, true>;
+    AICORE void unsplit(__gm__ float* z, __gm__ float* ring) {
+#if defined(__DAV_CUBE__)
+        Pipe pipe(ring, 0, 0);
+        Tile<TileType::Acc, float, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor, 1024> acc;
+        TASSIGN<0x0>(acc);
+        for (int i = 0; i < 5; ++i) TPUSH<Pipe, decltype(acc), TileSplitAxis::TILE_NO_SPLIT>(pipe, acc);
+#endif
+#if defined(__DAV_VEC__)
+        z[get_subblockid()] = float(get_subblockdim());
+        Pipe pipe(ring, 0, 0);
+        Tile<TileType::Vec, float, 16, 16, BLayout::RowMajor, -1, -1> tile(16, 16), none(0, 0);
+        TASSIGN<0x0>(tile);
+        TASSIGN<0x0>(none);
+        if (get_subblockid() != 0) {
+            TPOP<Pipe, decltype(none), TileSplitAxis::TILE_NO_SPLIT>(pipe, none);
+            TFREE<Pipe, TileSplitAxis::TILE_NO_SPLIT>(pipe);
+            return;
+        }
+        for (int i = 0; i < 5; ++i) {
+            TPOP<Pipe, decltype(tile), TileSplitAxis::TILE_NO_SPLIT>(pipe, tile);
+            TFREE<Pipe, TileSplitAxis::TILE_NO_SPLIT>(pipe);
+            z[2] += 1.0f;
+        }
+#endif
+    }";
+    let mut args = [floats([0.0; 3]), floats([0.0; 512])];
+    run(&options, text, &VendorEntry::mixed("unsplit"), &mut args).expect("the kernel runs");
+    assert_eq!(read_floats(&args[0]), [2.0, 2.0, 5.0]);
+}
+
+#[test]
+fn conversion_with_scratch_is_defined() {
+    let Some(options) = options(Arch::A3) else { return };
+    let text = "
+    AICORE void narrow(__gm__ half* x, __gm__ int8_t* y) {
+        Tile<TileType::Vec, half, 1, 32> a;
+        Tile<TileType::Vec, int8_t, 1, 32> b, scratch;
+        TASSIGN<0x0>(a);
+        TASSIGN<0x100>(b);
+        TASSIGN<0x200>(scratch);
+        GlobalTensor<half, pto::Shape<1, 1, 1, 1, 32>, pto::Stride<32, 32, 32, 32, 1>> gx(x);
+        GlobalTensor<int8_t, pto::Shape<1, 1, 1, 1, 32>, pto::Stride<32, 32, 32, 32, 1>> gy(y);
+        TLOAD(a, gx);
+        TCVT(b, a, scratch, RoundMode::CAST_RINT, SaturationMode::ON);
+        TSTORE(gy, b);
+        TCVT(b, a, scratch, RoundMode::CAST_TRUNC);
+        y[31] = b.data()[1];
+    }";
+    let x: Vec<u8> = (0..32).flat_map(|i| half::f16::from_f32(i as f32 * 12.7 - 200.0).to_le_bytes()).collect();
+    let mut args = [VendorArg::Buffer(x), VendorArg::Buffer(vec![0; 32])];
+    run(&options, text, &VendorEntry::vector("narrow"), &mut args).expect("the kernel runs");
+    let VendorArg::Buffer(bytes) = &args[1] else { panic!("not a buffer") };
+    let found: Vec<i8> = bytes.iter().map(|b| *b as i8).collect();
+    let exact = |i: u8| half::f16::from_f32(f32::from(i) * 12.7 - 200.0).to_f32();
+    let expected: Vec<i8> = (0..31).map(|i| exact(i).round_ties_even() as i8).collect();
+    assert_eq!(found[..31], expected);
+    assert_eq!(found[31], exact(1) as i64 as i8, "without saturation the low byte remains");
+}
+
 /// Cores of both kinds hand a counter on: with signals of the A3, or of the A5, and a barrier of all cores.
 const SIGNALS: &str = "
 AICORE void cube(__gm__ int32_t* p, int64_t a5) {
@@ -220,7 +285,8 @@ fn bfloat16_is_a_type_of_its_own() {
         TSTORE(gy, b);
         y[15] = scalar;
     }";
-    let values = [70000.0, 1.0, 1.00390625, 1.01171875, -3.0e38, f32::INFINITY];
+    // The third and the fourth are ties.
+    let values = [70000.0, 1.0, 1.0 + 1.0 / 256.0, 1.0 + 3.0 / 256.0, -3.0e38, f32::INFINITY];
     let x = floats(values.into_iter().chain([0.0; 10]));
     // One bit above half of the last place, in double precision only.
     let scalar = VendorArg::Real(1.0 + 1.0 / 256.0 + 1e-12);
