@@ -528,6 +528,7 @@ impl Machine {
             bytes: 0,
             macs: 0,
             atomic: false,
+            repeats: false,
             halves,
             printed: &mut self.printed,
         };
