@@ -598,6 +598,8 @@ impl Machine {
         if let Some(waits) = self.pending(core) {
             return Next::Wait(waits);
         }
+        // What other cores may reach keeps its accesses: from A5 on the halves write into each other's memories.
+        let alone = self.cores.len() == 1;
         let state = &mut self.cores[core];
         let mut all = state.pipes[0].clock.clone();
         let mut time = 0;
@@ -610,8 +612,10 @@ impl Machine {
             pipe.clock.clone_from(&all);
             pipe.time = time;
         }
-        state.logs.iter_mut().for_each(Log::clear);
-        if self.cores.len() == 1 {
+        if alone || self.arch == Arch::A3 {
+            state.logs.iter_mut().for_each(Log::clear);
+        }
+        if alone {
             self.gm_log.clear();
         }
         self.progress += 1;
