@@ -834,8 +834,11 @@ impl Machine {
         Next::Go
     }
 
-    /// Flags between cores that nobody consumed, once all have ended.
+    /// Flags between cores that nobody consumed, once all have ended. Of a run that was stopped, nothing is known.
     pub(super) fn finish_all(&mut self) {
+        if self.aborted {
+            return;
+        }
         let left: Vec<(usize, u64, Site)> = self
             .cores
             .iter()
