@@ -2,6 +2,8 @@
 
 mod abi;
 mod element;
+#[cfg(test)]
+mod fault_tests;
 mod fifo;
 mod jit;
 mod layout;
