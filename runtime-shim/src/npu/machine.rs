@@ -590,6 +590,7 @@ impl Machine {
             bytes: 0,
             macs: 0,
             atomic: false,
+            repeats: false,
             halves,
             printed: &mut self.printed,
         };
@@ -659,6 +660,8 @@ impl Machine {
         if let Some(waits) = self.pending(core) {
             return Next::Wait(waits);
         }
+        // What other cores may reach keeps its accesses: from A5 on the halves write into each other's memories.
+        let alone = self.cores.len() == 1;
         let state = &mut self.cores[core];
         let mut all = state.pipes[0].clock.clone();
         let mut time = 0;
@@ -671,8 +674,10 @@ impl Machine {
             pipe.clock.clone_from(&all);
             pipe.time = time;
         }
-        state.logs.iter_mut().for_each(Log::clear);
-        if self.cores.len() == 1 {
+        if alone || self.arch == Arch::A3 {
+            state.logs.iter_mut().for_each(Log::clear);
+        }
+        if alone {
             self.gm_log.clear();
         }
         self.progress += 1;
@@ -912,8 +917,11 @@ impl Machine {
         Next::Go
     }
 
-    /// Flags between cores that nobody consumed, once all have ended.
+    /// Flags between cores that nobody consumed, once all have ended. Of a run that was stopped, nothing is known.
     pub(super) fn finish_all(&mut self) {
+        if self.aborted {
+            return;
+        }
         let left: Vec<(usize, u64, Site)> = self
             .cores
             .iter()

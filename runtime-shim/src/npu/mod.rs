@@ -3,6 +3,8 @@
 mod abi;
 mod comm;
 mod element;
+#[cfg(test)]
+mod fault_tests;
 mod fifo;
 mod jit;
 mod layout;

@@ -182,6 +182,36 @@ impl Sources {
     }
 }
 
+/// The variable of a C++ declaration `Type name...`; `None` where a line declares several.
+fn cpp_name(line: &str) -> Option<&str> {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let line = line.strip_prefix("const ").unwrap_or(line);
+    let mut rest = line.trim_start_matches(|c| is_name(c) || c == ':');
+    if rest.starts_with('<') {
+        let mut depth = 0usize;
+        let end = rest.find(|c| {
+            depth = depth + usize::from(c == '<') - usize::from(c == '>');
+            depth == 0
+        })?;
+        rest = &rest[end + 1..];
+    }
+    let after = rest.trim_start();
+    let typed = line[..line.len() - rest.len()].ends_with(|c| is_name(c) || c == '>');
+    if !typed || after.len() == rest.len() {
+        return None;
+    }
+    let name = &after[..after.find(|c| !is_name(c))?];
+    let rest = after[name.len()..].trim_start();
+    // Another name follows a comma outside all brackets. An initialiser may have one between template arguments.
+    let mut depth = 0usize;
+    let ends = |c: char| {
+        depth = (depth + usize::from("([{".contains(c))).saturating_sub(usize::from(")]}".contains(c)));
+        depth == 0 && ",;".contains(c)
+    };
+    let several = !rest.starts_with('=') && rest.find(ends).is_some_and(|end| rest[end..].starts_with(','));
+    (!name.is_empty() && rest.starts_with(['(', '{', '[', ';', '=']) && !several).then_some(name)
+}
+
 /// The name that a line declares.
 fn declared_name(line: &str) -> Option<&str> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
@@ -190,33 +220,8 @@ fn declared_name(line: &str) -> Option<&str> {
             line[1..].find(|c: char| !is_name(c) && c != '-' && c != '.' && c != '$').map_or(line.len(), |e| e + 1);
         return Some(&line[..end]);
     }
-    if line.starts_with("Tile<")
-        || line.starts_with("pto::Tile")
-        || line.starts_with("ConvTile<")
-        || line.contains("GlobalTensor<")
-        || line.starts_with("Tile")
-        || line.starts_with("TPipe<")
-        || line.starts_with("auto ")
-    {
-        // After the template arguments comes the name.
-        let mut depth = 0usize;
-        let mut end = None;
-        for (at, c) in line.char_indices() {
-            match c {
-                '<' => depth += 1,
-                '>' => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        end = Some(at + 1);
-                        break;
-                    }
-                }
-                _ => {}
-            }
-        }
-        let rest = line[end.unwrap_or("auto ".len().min(line.len()))..].trim_start();
-        let name = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
-        return (!name.is_empty()).then_some(name);
+    if let Some(name) = cpp_name(line) {
+        return Some(name);
     }
     let name = &line[..line.find(|c| !is_name(c)).unwrap_or(line.len())];
     let rest = line[name.len()..].trim_start();
@@ -237,6 +242,14 @@ mod tests {
         assert_eq!(declared_name("TileLeft<half, 16, 16> a;"), Some("a"));
         assert_eq!(declared_name("%tile_0 = pto.alloc_tile : !pto.tile_buf<...>"), Some("%tile_0"));
         assert_eq!(declared_name("x: pl.Tile = pl.load(a)"), Some("x"));
+        assert_eq!(declared_name("x: Tile = pl.load(a)"), Some("x"));
+        assert_eq!(declared_name("pto::TileVec a = pto::TileVec(rows, columns);"), Some("a"));
+        assert_eq!(declared_name("Shape<1, Min<2, 3>> view{x, y};"), Some("view"));
+        assert_eq!(declared_name("auto to = GlobalTensor<float, Shape<1, 1>>(y);"), Some("to"));
+        assert_eq!(declared_name("const View from(x, rows);"), Some("from"));
+        assert_eq!(declared_name("data = pl.load(a)"), Some("data"));
+        assert_eq!(declared_name("Rows a, b;"), None);
+        assert_eq!(declared_name("View from(x, rows), to(y);"), None);
         assert_eq!(declared_name("TLOAD(data, from);"), None);
     }
 

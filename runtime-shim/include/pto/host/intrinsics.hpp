@@ -98,7 +98,7 @@ namespace cce {
 
 // The format is recorded with its arguments; the runtime prints.
 template <class... Args>
-PTO_INST void printf(const char* format, const Args&... args) {
+PTO_INST void printf(const char* format, Args... args) {
     pto_host::record("printf", pto_host::Site{}, format, args...);
 }
 

@@ -181,6 +181,7 @@ impl Bench {
             bytes: 0,
             macs: 0,
             atomic: false,
+            repeats: false,
             halves: [halves.next(), halves.next()],
             printed: &mut self.printed,
         };

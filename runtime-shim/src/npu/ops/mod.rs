@@ -265,6 +265,8 @@ pub struct Ctx<'m> {
     pub macs: u64,
     /// Whether writes to global memory add to what is there.
     pub atomic: bool,
+    /// Whether what is written is there already.
+    pub(super) repeats: bool,
     /// Memories of the two vector halves beside a cube half, whose fixpipe writes them; `None` where this core is both.
     pub(super) halves: [Option<Half<'m>>; 2],
     /// What the kernel prints.
@@ -372,7 +374,8 @@ impl<'m> Ctx<'m> {
 
     /// Name of what was declared at `site`, in quotes, or a word for it.
     pub fn name(&mut self, site: Site, word: &str) -> String {
-        self.sources.declared(site).map_or_else(|| format!("a {word}"), |name| format!("'{name}'"))
+        let article = if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        self.sources.declared(site).map_or_else(|| format!("{article} {word}"), |name| format!("'{name}'"))
     }
 
     /// Reads the valid part of a tile, row by row.
@@ -498,6 +501,10 @@ impl<'m> Ctx<'m> {
 
     fn race(&mut self, conflict: Option<(Access, u32)>, write: bool, operand: Site, memory: &str) {
         let Some((other, who)) = conflict else { return };
+        // Without a split both vector halves push the same tile into the same slot.
+        if self.repeats && self.instr.name == "TPUSH" && other.name == "TPUSH" && write && other.write {
+            return;
+        }
         let verb = |write: bool| if write { "writes" } else { "reads" };
         let mine = self.name(operand, "operand");
         let theirs = self.name(other.operand, "operand");
@@ -620,6 +627,7 @@ impl<'m> Ctx<'m> {
         if region.is_empty() {
             return Ok(());
         }
+        self.repeats = self.holds(global, element, runs, values);
         let (index, offset) = self.access_global(global.address, &region, true, global.site)?;
         if global.layout == 0 && global.shape[3] > 1 {
             self.gm.buffers[index].note_pitch(element.bytes_of(global.stride[3].max(0) as usize) as u64);
@@ -632,6 +640,25 @@ impl<'m> Ctx<'m> {
             at += run.count;
         }
         Ok(())
+    }
+
+    /// Whether global memory holds these values already; looked at for pushes only.
+    fn holds<L: Lane>(&self, global: &Global, element: Element, runs: &[GlobalRun], values: &[L]) -> bool {
+        let Some((index, offset)) = self.gm.find(global.address).filter(|_| self.instr.name == "TPUSH") else {
+            return false;
+        };
+        let memory = &self.gm.buffers[index].bank.bytes;
+        let mut at = 0;
+        runs.iter().all(|run| {
+            let part = &values[at..at + run.count];
+            at += run.count;
+            let start = byte_offset(offset, run, element);
+            let end = start.checked_add(element.bytes_of(run.count)).filter(|_| run.step == 1);
+            let Some(old) = end.and_then(|end| memory.get(start..end)) else { return false };
+            let mut new = old.to_vec();
+            element.encode(part, &mut new, 0, 1);
+            new == old
+        })
     }
 }
 
