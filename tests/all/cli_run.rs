@@ -2,7 +2,7 @@
 
 use pto_runtime_shim::{Element, Tensor, npy};
 use pto_tests::{Run, run};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const SOFTMAX: &str = "examples/softmax.pto";
 const INPUT: &str = "x=examples/data/softmax_x.npy";
@@ -68,7 +68,7 @@ fn a_finding_names_lines_of_the_kernel_and_fails() {
     );
     says(&run("pto-run", [&words[..], &["--check", "init,bounds"]].concat()), 0, &["no findings"]);
     // In a .pto file the line is its own.
-    let text = std::fs::read_to_string(SOFTMAX).expect("the example");
+    let text = std::fs::read_to_string(pto_tests::repository().join(SOFTMAX)).expect("the example");
     let line = 1 + text.lines().position(|l| l.contains("pto.tload")).expect("it loads");
     let short = ["examples/softmax.pto", "--arg", "x=f32[8,64]", "--arg", "y=f32[40,64]", "--arg", "height=16"];
     let place = format!("{SOFTMAX}:{line}: error: [PTO-0803] TLOAD reads bytes 0 to 4096 of argument 'x'");
@@ -138,5 +138,4 @@ fn a_missing_compiler_is_said() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
     assert!(text.contains("no clang++ found") && text.contains("/no/such/clang"), "{text}");
-    assert!(Path::new("examples").exists() || !text.is_empty());
 }
