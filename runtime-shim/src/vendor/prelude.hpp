@@ -38,6 +38,9 @@
 #define __STDCPP_BFLOAT16_T__ 1
 #include <pto/common/type.hpp>
 #undef __STDCPP_BFLOAT16_T__
+// Theirs forces every function into its caller: on a host that makes large kernels compile for minutes.
+#undef PTO_INLINE
+#define PTO_INLINE inline
 #include <pto/pto-inst.hpp>
 
 #include "abi.hpp"
