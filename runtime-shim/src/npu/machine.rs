@@ -4,6 +4,9 @@
 //! is not held by a wait. So a kernel that synchronises well runs in program order, and one that waits before it sets
 //! (which is legal between two pipes) runs too. One core runs at a time, in a fixed order, so that a run is repeatable.
 
+mod signals;
+mod turns;
+
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::abi::{Instr, Operand, Site, Space, Tile};
@@ -86,7 +89,7 @@ struct PipeState {
 
 /// What a set or a signal carries.
 #[derive(Clone)]
-struct Released {
+pub(in crate::npu) struct Released {
     clock: Clock,
     site: Site,
     time: u64,
@@ -430,127 +433,6 @@ impl Machine {
         self.find(fault.rule, instr.site, Site::NONE, || (fault.message, Vec::new()));
     }
 
-    /// An access of the scalar unit to a signal in global memory: it may meet others.
-    pub(super) fn signal_access<T>(
-        &mut self,
-        core: usize,
-        instr: &Instr,
-        body: impl FnOnce(&mut Ctx) -> Result<T, Fault>,
-    ) {
-        let pipe = &mut self.cores[core].pipes[Pipe::S as usize];
-        pipe.issued += 1;
-        let epoch = pipe.issued;
-        self.progress += 1;
-        self.execute(core, core, Pipe::S, instr, epoch, |ctx| {
-            ctx.atomic = true;
-            body(ctx)
-        });
-    }
-
-    /// Whoever finds the signal at an address satisfied knows what this core knows.
-    pub(super) fn announce_signal(&mut self, core: usize, address: u64, site: Site) {
-        let released = self.release(core, Pipe::S, site);
-        match self.announced.entry(address) {
-            std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(released);
-            }
-            std::collections::btree_map::Entry::Occupied(mut entry) => {
-                join(&mut entry.get_mut().clock, &released.clock);
-                entry.get_mut().time = entry.get().time.max(released.time);
-            }
-        }
-    }
-
-    /// A core learns what those who set these signals knew.
-    pub(super) fn learn_signals(&mut self, core: usize, addresses: &[u64]) {
-        for address in addresses {
-            let released = self.announced.get(address).cloned();
-            self.acquire(core, Pipe::S, released);
-        }
-    }
-
-    /// What signals hold; `None` when one is outside every buffer.
-    pub(super) fn peek_signals(&self, addresses: &[u64]) -> Option<Vec<i32>> {
-        let peek = |&address: &u64| {
-            let (index, offset) = self.gm.find(address)?;
-            let bytes = self.gm.buffers[index].bank.bytes.get(usize::try_from(offset).ok()?..)?.first_chunk::<4>()?;
-            Some(i32::from_le_bytes(*bytes))
-        };
-        addresses.iter().map(peek).collect()
-    }
-
-    /// Delivers a signal to the cores that it reaches.
-    fn signal(&mut self, core: usize, signal: Signal, released: Released) {
-        let Place { block, kind, sub } = self.cores[core].place;
-        let of_block = |m: &Machine, wanted: Kind| -> Vec<usize> {
-            (0..m.cores.len()).filter(|&c| m.cores[c].place.block == block && m.cores[c].place.kind == wanted).collect()
-        };
-        match signal {
-            Signal::Intra { id } => {
-                let (targets, id) = match kind {
-                    Kind::Cube => {
-                        let wanted = (id / 16) as usize;
-                        let subs = of_block(self, Kind::Vector);
-                        (subs.into_iter().filter(|&c| self.cores[c].place.sub == wanted).collect(), id % 16)
-                    }
-                    _ => (of_block(self, Kind::Cube), id + 16 * sub as u64),
-                };
-                self.deliver(&targets, id, &released);
-            }
-            // Cube to vectors at once; vectors to the cube, or to one another, when all of the group have come.
-            Signal::Group { mode: 2, id } if kind == Kind::Cube => {
-                let targets = of_block(self, Kind::Vector);
-                self.deliver(&targets, id, &released);
-            }
-            Signal::Group { mode, id } => {
-                let (members, targets) = match mode {
-                    2 => (of_block(self, Kind::Vector), of_block(self, Kind::Cube)),
-                    1 => (of_block(self, kind), of_block(self, kind)),
-                    _ => {
-                        let all: Vec<usize> =
-                            (0..self.cores.len()).filter(|&c| self.cores[c].place.kind == kind).collect();
-                        (all.clone(), all)
-                    }
-                };
-                let scope = if mode == 0 { kind as usize } else { block * 4 + kind as usize };
-                let arrived = self.arrivals.entry((mode, scope, id)).or_default();
-                arrived.push((core, released));
-                // One arrival of each member makes a round.
-                if members.iter().all(|m| arrived.iter().any(|(c, _)| c == m)) {
-                    let mut together: Option<Released> = None;
-                    for member in &members {
-                        let at = arrived.iter().position(|(c, _)| c == member).expect("all have come");
-                        let (_, one) = arrived.remove(at);
-                        match &mut together {
-                            None => together = Some(one),
-                            Some(sum) => {
-                                join(&mut sum.clock, &one.clock);
-                                sum.time = sum.time.max(one.time);
-                            }
-                        }
-                    }
-                    let together = together.expect("a group has members");
-                    self.deliver(&targets, id, &together);
-                }
-            }
-        }
-    }
-
-    fn deliver(&mut self, targets: &[usize], id: u64, released: &Released) {
-        for &target in targets {
-            let waiting = self.cores[target].signals.entry(id).or_default();
-            waiting.push_back(released.clone());
-            // The device counts signals in four bits.
-            if waiting.len() > 15 {
-                let site = released.site;
-                self.find(Rule::SetTwice, site, site, || {
-                    (format!("more than 15 signals of cross-core flag {id} wait to be consumed"), Vec::new())
-                });
-            }
-            self.drain(target);
-        }
-    }
-
     /// Runs (part of) an instruction of a pipe on the memories of core `home`, and reports a fault.
     fn execute<T>(
         &mut self,
@@ -684,41 +566,6 @@ impl Machine {
         Next::Go
     }
 
-    /// `SYNCALL`: all cores of a kind (or all there are) have finished what they issued before.
-    pub(super) fn rendezvous(&mut self, core: usize, kind: Option<Kind>, site: Site) -> Next {
-        let id = RENDEZVOUS + kind.map_or(0, |k| k as u64 + 1);
-        if !self.cores[core].arrived {
-            if let Next::Wait(what) = self.barrier_all(core) {
-                return Next::Wait(what);
-            }
-            self.cores[core].arrived = true;
-            let released = self.release(core, Pipe::S, site);
-            let arrived = self.arrivals.entry((RENDEZVOUS, 0, id)).or_default();
-            arrived.push((core, released));
-            // A core that is both halves stands for either.
-            let joins = |c: &Core| kind.is_none_or(|k| c.place.kind == k || c.place.kind == Kind::Whole);
-            let members: Vec<usize> = (0..self.cores.len()).filter(|&c| joins(&self.cores[c])).collect();
-            if members.iter().all(|m| arrived.iter().any(|(c, _)| c == m)) {
-                let mut all = std::mem::take(arrived);
-                let (_, mut together) = all.pop().expect("this core has come");
-                for (_, one) in &all {
-                    join(&mut together.clock, &one.clock);
-                    together.time = together.time.max(one.time);
-                }
-                self.deliver(&members, id, &together);
-            }
-        }
-        let next = self.scalar(core, Item::Await(id), site);
-        match next {
-            Next::Go => {
-                self.cores[core].arrived = false;
-                // Every pipe starts from here.
-                self.barrier_all(core)
-            }
-            Next::Wait(_) => Next::Wait("the other cores at SYNCALL".to_owned()),
-        }
-    }
-
     /// Memory of its own for a declaration of a tile, where the kernel leaves addresses to the runtime. The same
     /// declaration gets the same place again; what does not fit is reported when it is used.
     pub(super) fn place_tile(&mut self, core: usize, tile: &Tile) -> u64 {
@@ -738,13 +585,6 @@ impl Machine {
             self.cores[core].spaces.reset(zero);
         }
         next
-    }
-
-    /// Vector cores beside one another: of its block, for a vector core.
-    pub(super) fn sub_blocks(&self, core: usize) -> usize {
-        let place = self.cores[core].place;
-        let beside = |c: &&Core| c.place.block == place.block && c.place.kind == Kind::Vector;
-        self.cores.iter().filter(beside).count().max(1)
     }
 
     /// What the pipes of a core wait for; `None` when all queues are empty.
@@ -887,125 +727,6 @@ impl Machine {
         let start = usize::try_from(offset).ok()?;
         let end = start.checked_add(bytes as usize)?;
         (end <= memory.len()).then(|| memory[start..].as_mut_ptr())
-    }
-
-    /// The scalar program has ended: `Next::Wait` until the pipes are empty, then the last checks.
-    pub(super) fn finish(&mut self, core: usize) -> Next {
-        if self.aborted {
-            self.cores[core].state = State::Done;
-            return Next::Go;
-        }
-        self.drain(core);
-        if let Some(waits) = self.pending(core) {
-            return Next::Wait(waits);
-        }
-        let place = self.component((core * PIPES) as u32);
-        let left: Vec<_> = self.cores[core]
-            .flags
-            .iter()
-            .filter_map(|(&key, flag)| flag.set.as_ref().map(|set| (key, set.site)))
-            .collect();
-        for ((from, to, id), site) in left {
-            self.find(Rule::LeftSet, site, Site::NONE, || {
-                let message =
-                    format!("flag {id} from {} to {} is still set when the kernel ends", from.name(), to.name());
-                (message, vec![format!("in {place}: the next kernel on this core would not wait for it")])
-            });
-        }
-        self.cores[core].state = State::Done;
-        self.progress += 1;
-        Next::Go
-    }
-
-    /// Flags between cores that nobody consumed, once all have ended. Of a run that was stopped, nothing is known.
-    pub(super) fn finish_all(&mut self) {
-        if self.aborted {
-            return;
-        }
-        let left: Vec<(usize, u64, Site)> = self
-            .cores
-            .iter()
-            .enumerate()
-            .flat_map(|(c, core)| core.signals.iter().map(move |(&id, s)| (c, id, s)))
-            .filter_map(|(c, id, s)| s.front().map(|r| (c, id, r.site)))
-            .filter(|&(_, id, _)| !self.fifos.owns(id))
-            .collect();
-        for (core, id, site) in left {
-            let place = self.component((core * PIPES) as u32);
-            self.find(Rule::LeftSet, site, Site::NONE, || {
-                (format!("cross-core flag {id} to {place} is still set when the kernel ends"), Vec::new())
-            });
-        }
-    }
-
-    /// Notes that a core waits, and gives the turn to another; reports a deadlock when none can go on.
-    pub(super) fn yield_turn(&mut self, core: usize, what: String) {
-        let at = self.cores[core].at;
-        self.cores[core].state = State::Blocked { what, site: at, seen: self.progress };
-        self.pass_turn(core);
-    }
-
-    /// Gives the turn to the next core that may be able to go on.
-    pub(super) fn pass_turn(&mut self, core: usize) {
-        let count = self.cores.len();
-        let next = (1..=count).map(|step| (core + step) % count).find(|&c| match &self.cores[c].state {
-            State::Ready => true,
-            State::Blocked { seen, .. } => self.aborted || *seen != self.progress,
-            State::Done => false,
-        });
-        match next {
-            Some(next) => {
-                self.turn = next;
-                self.cores[next].state = State::Ready;
-            }
-            None if self.cores.iter().all(|c| c.state == State::Done) => self.turn = usize::MAX,
-            None => {
-                self.deadlock();
-                self.pass_turn(core);
-            }
-        }
-    }
-
-    /// Reports what everyone waits for, and ends the run.
-    fn deadlock(&mut self) {
-        self.aborted = true;
-        let mut notes = Vec::new();
-        let mut first = Site::NONE;
-        for core in 0..self.cores.len() {
-            let State::Blocked { what, site, .. } = &self.cores[core].state else { continue };
-            if first == Site::NONE {
-                first = *site;
-            }
-            let place = component_name(&self.cores[core].place, Pipe::S, self.cores.len());
-            let program = if what.starts_with("PIPE_") {
-                format!("the scalar program at line {} waits for its pipes: {what}", site.line)
-            } else {
-                let pipes = self.pending(core).map_or_else(String::new, |p| format!("; {p}"));
-                format!("the scalar program waits at line {} for {what}{pipes}", site.line)
-            };
-            notes.push(format!("{}: {program}", place.trim_start_matches("PIPE_S of ").trim_start_matches("PIPE_S")));
-        }
-        let notes: Vec<String> = notes.into_iter().map(|n| n.trim_start_matches(": ").to_owned()).collect();
-        self.findings.add(Rule::Deadlock, first, Site::NONE, || {
-            ("deadlock: the kernel waits for what nothing will set".to_owned(), notes)
-        });
-    }
-
-    /// Whether every core has ended.
-    pub(super) fn all_done(&self) -> bool {
-        self.cores.iter().all(|c| c.state == State::Done)
-    }
-
-    /// Names of the components that did something, for the trace.
-    pub(super) fn trace_rows(&self) -> Vec<(u32, usize, String, String)> {
-        let mut rows = Vec::new();
-        for (c, core) in self.cores.iter().enumerate() {
-            let used: HashSet<usize> = (0..PIPES).filter(|&p| core.pipes[p].issued > 0).collect();
-            for p in (0..PIPES).filter(|p| used.contains(p)) {
-                rows.push(((c * PIPES + p) as u32, c, core_name(&core.place), Pipe::EVERY[p].name().to_owned()));
-            }
-        }
-        rows
     }
 }
 

@@ -431,22 +431,4 @@ mod tests {
         let fault = bench.run("TMATMUL", tiles([&tc, &long, &tb])).expect_err("too large");
         assert_eq!(fault.rule, Rule::OutsideSpace);
     }
-
-    #[test]
-    #[ignore = "prints the speed; run in release"]
-    fn speed() {
-        let (m, k, n) = (128, 256, 256);
-        let (a, b) = (vec![1.5f32; m * k], vec![0.5f32; k * n]);
-        let (da, db) = (vec![1.5f64; m * k], vec![0.5f64; k * n]);
-        let (ia, ib) = (vec![3i32; m * k], vec![5i32; k * n]);
-        let time = |name: &str, f: &dyn Fn()| {
-            let start = std::time::Instant::now();
-            (0..20).for_each(|_| f());
-            let rate = (20 * m * k * n) as f64 / start.elapsed().as_secs_f64() / 1e9;
-            println!("{name}: {rate:.2} GMAC/s");
-        };
-        time("f32", &|| drop(std::hint::black_box(product_f32(&a, &b, k, n))));
-        time("i32", &|| drop(std::hint::black_box(product_i32(&ia, &ib, k, n))));
-        time("mx", &|| drop(std::hint::black_box(product_scaled(&da, &db, k, n))));
-    }
 }

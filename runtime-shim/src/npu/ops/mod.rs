@@ -7,6 +7,7 @@ mod convert;
 mod elementwise;
 mod gather;
 mod irregular;
+mod layouts;
 mod matrix;
 mod moves;
 mod quantize;
@@ -123,7 +124,7 @@ fn check_sharing(ctx: &mut Ctx) {
             elementwise::APART,
             gather::APART,
             irregular::APART,
-            moves::APART,
+            layouts::APART,
             quantize::APART,
             reduce::APART,
             sort::APART,
@@ -186,6 +187,7 @@ pub fn find(name: &str) -> Option<&'static Op> {
         elementwise::OPS,
         gather::OPS,
         irregular::OPS,
+        layouts::OPS,
         matrix::OPS,
         moves::OPS,
         quantize::OPS,

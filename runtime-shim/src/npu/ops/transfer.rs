@@ -666,7 +666,7 @@ fn store(ctx: &mut Ctx) -> Done {
         Form::Nz if element.bits() < 64 => NZ,
         other => return Err(illegal(format!("TSTORE: a tile stored as {other:?} cannot be stored"))),
     };
-    let allowed = src.space == Space::Vec || (src.space == Space::Mat && ctx.arch == Arch::A3);
+    let allowed = src.space == Space::Vec || (src.space == Space::Mat && ctx.arch != Arch::A5);
     // The tile decides how the device copies; a single row or column may go to a tensor of the other layout.
     if !allowed || (layout != dst.layout && src.rows != 1 && src.cols != 1) {
         return Err(illegal(format!(
@@ -778,7 +778,7 @@ pub(super) fn quant_words(ctx: &mut Ctx, index: usize, cols: usize, first: usize
             tile.element.name()
         )));
     }
-    if (tile.address + 8 * first as u64) % 128 != 0 {
+    if !(tile.address + 8 * first as u64).is_multiple_of(128) {
         let name = ctx.name(tile.site, "tile");
         let message = format!(
             "{}: the fixpipe finds its words at multiples of 128 bytes, not at byte {} (column {first} of tile {name})",
@@ -814,3 +814,6 @@ fn prefetch(ctx: &mut Ctx) -> Done {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests;
