@@ -103,8 +103,9 @@ fn single(value: f64) -> f64 {
     f64::from(value as f32)
 }
 
-/// Operand `index`, a tile of this element type that covers the valid part of `dst`.
-pub(super) fn like<'m>(ctx: &Ctx<'m>, dst: &Tile, index: usize, element: Element) -> Result<&'m Tile, Fault> {
+/// Operand `index`, a tile of this element type that covers the valid part of `dst`. Where less of it is valid, the
+/// device goes on with what lies there.
+pub(super) fn like<'m>(ctx: &mut Ctx<'m>, dst: &Tile, index: usize, element: Element) -> Result<&'m Tile, Fault> {
     let tile = ctx.tile(index)?;
     let name = ctx.instr.name;
     if tile.element != element {
@@ -112,10 +113,12 @@ pub(super) fn like<'m>(ctx: &Ctx<'m>, dst: &Tile, index: usize, element: Element
         return Err(illegal(format!("{name}: operand {index} must hold {wanted}, found {found}")));
     }
     if tile.valid_rows < dst.valid_rows || tile.valid_cols < dst.valid_cols {
-        return Err(illegal(format!(
-            "{name}: {} x {} of operand {index} are valid, {} x {} are needed",
-            tile.valid_rows, tile.valid_cols, dst.valid_rows, dst.valid_cols
-        )));
+        ctx.report(Rule::Illegal, tile.site, |_| {
+            format!(
+                "{name}: {} x {} of operand {index} are valid, {} x {} are needed",
+                tile.valid_rows, tile.valid_cols, dst.valid_rows, dst.valid_cols
+            )
+        });
     }
     Ok(tile)
 }
@@ -1223,7 +1226,6 @@ mod tests {
         let column = Tile { row_major: false, element: U8, ..x.clone() };
         let cases: Vec<(&'static str, Vec<Operand>, &str)> = vec![
             ("TADD", tiles([&x, &x, &integers]), "operand 2 must hold f32, found i32"),
-            ("TADD", tiles([&x, &x, &small]), "1 x 8 of operand 2 are valid, 2 x 8 are needed"),
             ("TADD", tiles([&x, &x]), "operand 2 must be a number"),
             ("TADDS", vec![Operand::Tile(x.clone()), Operand::Int(1, I32), Operand::Int(1, I32)], "must be a tile"),
             ("TAND", tiles([&x, &x, &x]), "must hold integers, found f32"),
@@ -1252,5 +1254,15 @@ mod tests {
         bench.run("TDIVS", [tiles([&by, &zero]), vec![Operand::Int(0, I32)]].concat()).expect("runs");
         assert_eq!(bench.get(&by), [0.0; 16]);
         assert_eq!(bench.broken(), ["PTO-0805", "PTO-0810"]);
+    }
+
+    #[test]
+    fn sources_with_a_smaller_valid_part_are_reported_and_read() {
+        let mut bench = Bench::new(Arch::A3);
+        let (x, sum) = (vec(F32, 2, 8, 0), vec(F32, 2, 8, 64));
+        bench.put(&x, &[1.0; 16]);
+        bench.run("TADD", tiles([&sum, &x, &Tile { valid_rows: 1, ..x.clone() }])).expect("runs");
+        assert_eq!(bench.get(&sum), [2.0; 16]);
+        assert_eq!(bench.broken(), ["PTO-0810"]);
     }
 }
