@@ -90,12 +90,14 @@ impl Signature {
         }
         let names = || kernels.iter().map(|k| format!("'{}'", k.name)).collect::<Vec<_>>().join(", ");
         if let Some((stem, cube, vector)) = pair(&kernels, entry) {
-            if split_parameters(cube.parameters) != split_parameters(vector.parameters) {
+            let (of_cube, of_vector) = (split_parameters(cube.parameters), split_parameters(vector.parameters));
+            // The vector half may take more at its end, such as the number of its core.
+            if !of_vector.starts_with(&of_cube) {
                 return Err(format!("'{}' and '{}' take different parameters", cube.name, vector.name));
             }
             return Ok(Signature {
                 name: stem.to_owned(),
-                parameters: split_parameters(cube.parameters).into_iter().map(parameter).collect(),
+                parameters: of_vector.into_iter().map(parameter).collect(),
                 entries: vec![(Core::Cube, cube.name.to_owned()), (Core::Vector, vector.name.to_owned())],
             });
         }
@@ -260,6 +262,8 @@ mod tests {
         }
         let one = Signature::find(text, Some("mix_aiv")).expect("one of them");
         assert_eq!(one.entries, [(Core::Whole, "mix_aiv".to_owned())]);
+        let longer = text.replace("mix_aiv(__gm__ float* x)", "mix_aiv(__gm__ float* x, int32_t sub)");
+        assert_eq!(Signature::find(&longer, None).expect("a pair").parameters.len(), 2, "those of the vector half");
         let other = text.replace("mix_aiv(__gm__ float* x)", "mix_aiv(int32_t n)");
         assert!(Signature::find(&other, None).expect_err("they differ").contains("different parameters"));
     }

@@ -141,6 +141,7 @@ fn run(arguments: &Arguments) -> Result<i32, i32> {
                 // Front-end programs take these from whoever launches them.
                 None if parameter.name == "pypto_spmd_block_idx" => Some(Given::BlockIndex),
                 None if parameter.name == "pypto_spmd_block_num" => Some(Given::BlockCount),
+                None if parameter.name == "pypto_spmd_subblock_idx" => Some(Given::SubblockIndex),
                 None => return Err(usage(missing(parameter, index, parameters))),
             };
         }
@@ -411,6 +412,7 @@ impl Given {
             Given::Float(value) => VendorArg::Real(*value),
             Given::BlockIndex => VendorArg::BlockIndex,
             Given::BlockCount => VendorArg::BlockCount,
+            Given::SubblockIndex => VendorArg::SubblockIndex,
         }
     }
 
@@ -423,6 +425,7 @@ impl Given {
             Given::Float(value) => Argument::Float(*value),
             Given::BlockIndex => Argument::BlockIndex,
             Given::BlockCount => Argument::BlockCount,
+            Given::SubblockIndex => Argument::SubblockIndex,
         }
     }
 }

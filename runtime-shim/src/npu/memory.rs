@@ -117,6 +117,8 @@ pub struct Buffer {
     pub bank: Bank,
     /// One past the last byte ever written by the kernel.
     pub extent: u64,
+    /// One past the last byte that the kernel read or wrote, inside the buffer or not.
+    pub reach: u64,
     /// Bytes from row to row of what was stored: `Some(None)` when stores differ.
     pub pitch: Option<Option<u64>>,
 }
@@ -147,7 +149,7 @@ impl GlobalMemory {
     /// Adds a buffer and returns the address that the kernel sees.
     pub fn add(&mut self, name: &str, bank: Bank) -> u64 {
         let base = FIRST + self.buffers.len() as u64 * DISTANCE;
-        self.buffers.push(Buffer { name: name.to_owned(), base, bank, extent: 0, pitch: None });
+        self.buffers.push(Buffer { name: name.to_owned(), base, bank, extent: 0, reach: 0, pitch: None });
         base
     }
 

@@ -102,6 +102,8 @@ pub enum Argument {
     BlockIndex,
     /// The number of blocks.
     BlockCount,
+    /// The number of the vector core within its block.
+    SubblockIndex,
 }
 
 /// Bytes of [`Argument::Spare`].
@@ -133,6 +135,8 @@ pub struct Outcome {
     pub memory: Vec<Vec<u8>>,
     /// One past the last byte that the kernel wrote, by parameter.
     pub extents: Vec<u64>,
+    /// One past the last byte that the kernel read or wrote or wanted to, by parameter.
+    pub reaches: Vec<u64>,
     /// Bytes from row to row of what was stored, by parameter, where all stores agree.
     pub pitches: Vec<Option<u64>>,
     /// What the kernel printed.
@@ -238,7 +242,7 @@ impl<'k> Runner<'k> {
                 self.kernel.programs.iter().find(|(kind, _)| *kind == place.kind).expect("a program for each kind");
             let entry = program.1.code.entry;
             let shared = Arc::clone(&shared);
-            let words: Vec<u64> = words.iter().map(|word| word.of_block(place.block)).collect();
+            let words: Vec<u64> = words.iter().map(|word| word.of_place(place)).collect();
             let name = format!("core {core}");
             let thread = std::thread::Builder::new().name(name).stack_size(8 << 20).spawn(move || {
                 core_main(&shared, core, entry, &words);
@@ -275,6 +279,7 @@ impl<'k> Runner<'k> {
         for (parameter, argument) in parameters.iter().zip(&self.arguments) {
             words.push(match argument {
                 Argument::BlockIndex if !parameter.pointer => Word::BlockIndex,
+                Argument::SubblockIndex if !parameter.pointer => Word::SubblockIndex,
                 Argument::BlockCount if !parameter.pointer => Word::Same(self.blocks as u64),
                 _ => Word::Same(word(&mut gm, parameter, argument)?),
             });
@@ -332,9 +337,11 @@ impl<'k> Runner<'k> {
         let findings = std::mem::take(&mut machine.findings);
         let mut buffers = std::mem::take(&mut machine.gm.buffers).into_iter();
         let (mut memory, mut extents, mut pitches) = (Vec::new(), Vec::new(), Vec::new());
+        let mut reaches = Vec::new();
         for parameter in &self.kernel.signature.parameters {
             let buffer = if parameter.pointer { buffers.next() } else { None };
             pitches.push(buffer.as_ref().and_then(|b| b.pitch.flatten()));
+            reaches.push(buffer.as_ref().map_or(0, |b| b.reach));
             extents.push(buffer.as_ref().map_or(0, |b| b.extent));
             memory.push(buffer.map_or_else(Vec::new, |b| b.bank.bytes));
         }
@@ -343,6 +350,7 @@ impl<'k> Runner<'k> {
             findings: findings.into_list(),
             memory,
             extents,
+            reaches,
             pitches,
             printed: std::mem::take(&mut machine.printed),
             instructions: machine.instructions,
@@ -359,13 +367,16 @@ enum Word {
     Same(u64),
     /// The number of the block.
     BlockIndex,
+    /// The number of the core in its block.
+    SubblockIndex,
 }
 
 impl Word {
-    fn of_block(self, block: usize) -> u64 {
+    fn of_place(self, place: &Place) -> u64 {
         match self {
             Word::Same(word) => word,
-            Word::BlockIndex => block as u64,
+            Word::BlockIndex => place.block as u64,
+            Word::SubblockIndex => place.sub as u64,
         }
     }
 }

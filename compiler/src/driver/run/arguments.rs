@@ -56,6 +56,8 @@ pub enum Given {
     BlockIndex,
     /// The number of blocks.
     BlockCount,
+    /// The number of the vector core within its block.
+    SubblockIndex,
 }
 
 /// Most bytes of one argument.

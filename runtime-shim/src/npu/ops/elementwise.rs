@@ -103,8 +103,9 @@ fn single(value: f64) -> f64 {
     f64::from(value as f32)
 }
 
-/// Operand `index`, a tile of this element type that covers the valid part of `dst`.
-pub(super) fn like<'m>(ctx: &Ctx<'m>, dst: &Tile, index: usize, element: Element) -> Result<&'m Tile, Fault> {
+/// Operand `index`, a tile of this element type that covers the valid part of `dst`. Where less of it is valid, the
+/// device goes on with what lies there.
+pub(super) fn like<'m>(ctx: &mut Ctx<'m>, dst: &Tile, index: usize, element: Element) -> Result<&'m Tile, Fault> {
     let tile = ctx.tile(index)?;
     let name = ctx.instr.name;
     if tile.element != element {
@@ -112,10 +113,12 @@ pub(super) fn like<'m>(ctx: &Ctx<'m>, dst: &Tile, index: usize, element: Element
         return Err(illegal(format!("{name}: operand {index} must hold {wanted}, found {found}")));
     }
     if tile.valid_rows < dst.valid_rows || tile.valid_cols < dst.valid_cols {
-        return Err(illegal(format!(
-            "{name}: {} x {} of operand {index} are valid, {} x {} are needed",
-            tile.valid_rows, tile.valid_cols, dst.valid_rows, dst.valid_cols
-        )));
+        ctx.report(Rule::Illegal, tile.site, |_| {
+            format!(
+                "{name}: {} x {} of operand {index} are valid, {} x {} are needed",
+                tile.valid_rows, tile.valid_cols, dst.valid_rows, dst.valid_cols
+            )
+        });
     }
     Ok(tile)
 }

@@ -560,6 +560,7 @@ impl<'m> Ctx<'m> {
         let (start, end) = region.bounds();
         let buffer = &mut self.gm.buffers[index];
         let size = buffer.bank.bytes.len() as u64;
+        buffer.reach = buffer.reach.max(end.saturating_sub(buffer.base));
         if start < buffer.base || end > buffer.base + size {
             let message = format!(
                 "{} {verb} bytes {} to {} of argument '{}' through {name}, which has {size} bytes",

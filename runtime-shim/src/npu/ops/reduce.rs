@@ -226,10 +226,26 @@ fn shapes(ctx: &Ctx, what: &str, dst: &Tile, src: &Tile) -> Fault {
     ))
 }
 
+/// Reports operands whose shapes do not fit, where the device goes on with the shape of dst.
+fn misfit(ctx: &mut Ctx, what: &str, dst: &Tile, src: &Tile) {
+    let message = shapes(ctx, what, dst, src).message;
+    ctx.report(Rule::Illegal, src.site, |_| message);
+}
+
+/// Whether there is nothing to do: a vector core without a part of the work has empty tiles. The vendor's debug builds
+/// stop at some, others do nothing.
+fn nothing(dst: &Tile, src: &Tile) -> bool {
+    let empty = |tile: &Tile| tile.valid_rows == 0 || tile.valid_cols == 0;
+    empty(dst) && empty(src)
+}
+
 /// dst[r][0] = fold of row r.
 fn reduce_rows<F: Fold>(ctx: &mut Ctx, kind: Scratch) -> Done {
     let (dst, src) = (ctx.tile(0)?, ctx.tile(1)?);
     same_type(ctx, dst, src)?;
+    if nothing(dst, src) {
+        return Ok(());
+    }
     if src.valid_rows != dst.valid_rows || src.valid_rows == 0 || src.valid_cols == 0 {
         return Err(shapes(ctx, "rows must be as many, and not empty", dst, src));
     }
@@ -396,6 +412,9 @@ fn extremes<L: Lane>(
 fn expand_column(ctx: &mut Ctx) -> Done {
     let (dst, src) = (ctx.tile(0)?, ctx.tile(1)?);
     same_type(ctx, dst, src)?;
+    if nothing(dst, src) {
+        return Ok(());
+    }
     let raw = dst.element.raw();
     // A3 also spreads a row over the rows of a tile that is one block wide.
     let is_row = ctx.arch == Arch::A3
@@ -425,7 +444,7 @@ fn expand_row(ctx: &mut Ctx) -> Done {
         return Ok(());
     }
     if src.valid_cols < dst.valid_cols {
-        return Err(shapes(ctx, "the source must have the columns of dst", dst, src));
+        misfit(ctx, "the source must have the columns of dst", dst, src);
     }
     room(ctx, dst, dst.valid())?;
     let raw = dst.element.raw();
@@ -466,6 +485,9 @@ fn combine<L: Lane>(ctx: &mut Ctx, axis: Axis, f: impl Fn(L, L) -> L) -> Done {
     let (dst, src0, src1) = (ctx.tile(0)?, ctx.tile(1)?, ctx.tile(2)?);
     same_type(ctx, dst, src0)?;
     same_type(ctx, dst, src1)?;
+    if nothing(dst, src0) && nothing(dst, src1) {
+        return Ok(());
+    }
     let full = |src: &Tile| src.valid() == dst.valid() && src.row_major;
     let (tile, vector, swapped) = match (full(src0), full(src1)) {
         (true, _) => (src0, src1, false),
@@ -473,8 +495,13 @@ fn combine<L: Lane>(ctx: &mut Ctx, axis: Axis, f: impl Fn(L, L) -> L) -> Done {
         _ => return Err(shapes(ctx, "one source must be row-major and have the shape of dst", dst, src0)),
     };
     let window = match axis {
-        Axis::Row if vector.valid_rows > 0 && vector.valid_cols >= dst.valid_cols => Window { rows: 1, ..dst.valid() },
-        Axis::Row => return Err(shapes(ctx, "the row must have the columns of dst", dst, vector)),
+        Axis::Row if vector.valid_rows == 0 => return Err(shapes(ctx, "the row must not be empty", dst, vector)),
+        Axis::Row => {
+            if vector.valid_cols < dst.valid_cols {
+                misfit(ctx, "the row must have the columns of dst", dst, vector);
+            }
+            Window { rows: 1, ..dst.valid() }
+        }
         Axis::Column => {
             // The device walks the blocks of a row-major column by their size.
             let block = BLOCK / dst.element.storage_bytes();
@@ -483,12 +510,15 @@ fn combine<L: Lane>(ctx: &mut Ctx, axis: Axis, f: impl Fn(L, L) -> L) -> Done {
             let width = if blocked { block } else { 1 };
             let column_major = !vector.row_major && vector.box_layout == BoxLayout::None;
             let laid_out = column_major || (width == block && vector.cols == block);
-            if !laid_out || vector.valid_cols != width || vector.valid_rows != dst.valid_rows {
+            if !laid_out || vector.valid_cols != width {
                 let what =
                     format!("the column must be column-major, or row-major and {block} wide without a scratch tile");
                 return Err(shapes(ctx, &what, dst, vector));
             }
-            vector.valid()
+            if vector.valid_rows != dst.valid_rows {
+                misfit(ctx, "the column must have the rows of dst", dst, vector);
+            }
+            Window { cols: width, ..dst.valid() }
         }
     };
     let mut x = ctx.read_window::<L>(tile, dst.valid(), dst.element)?;

@@ -522,3 +522,21 @@ fn scalar_loops_and_structures_are_checked() {
     assert_eq!(y, (0..1024).map(copied).collect::<Vec<_>>());
     assert_eq!(codes(&text(Y_BYTES / 4 + 1), Arch::A3, 1), ["PTO-0803"]);
 }
+
+/// The vector half may take the number of its core; what the kernel reaches for is noted even outside of its memory.
+#[test]
+fn halves_know_their_cores() {
+    let program = Program::new(
+        "#include \"pto/pto-inst.hpp\"\n\
+         AICORE void k_aic(__gm__ int32_t* x, int32_t block) {}\n\
+         AICORE void k_aiv(__gm__ int32_t* x, int32_t block, int32_t sub) { x[2 * block + sub] = 10 * block + sub; }\n",
+        &CompileOptions::new(Arch::A3),
+    );
+    let given = |bytes| Runner::new(&program.kernel).arg(Argument::Fresh(bytes)).arg(Argument::BlockIndex);
+    let run = |bytes| given(bytes).arg(Argument::SubblockIndex).blocks(2).run().expect("the arguments fit");
+    let outcome = run(16);
+    assert_eq!(outcome.findings, []);
+    let x = Tensor { element: Element::I32, shape: vec![4], bytes: outcome.memory[0].clone() };
+    assert_eq!((x.values(), outcome.reaches[0]), (vec![0.0, 1.0, 10.0, 11.0], 16));
+    assert_eq!((run(12).findings[0].rule.code(), run(12).reaches[0]), ("PTO-0803", 16));
+}

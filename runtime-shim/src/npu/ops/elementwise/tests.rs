@@ -439,7 +439,6 @@ fn operands_that_do_not_fit_are_refused() {
     let column = Tile { row_major: false, element: U8, ..x.clone() };
     let cases: Vec<(&'static str, Vec<Operand>, &str)> = vec![
         ("TADD", tiles([&x, &x, &integers]), "operand 2 must hold f32, found i32"),
-        ("TADD", tiles([&x, &x, &small]), "1 x 8 of operand 2 are valid, 2 x 8 are needed"),
         ("TADD", tiles([&x, &x]), "operand 2 must be a number"),
         ("TADDS", vec![Operand::Tile(x.clone()), Operand::Int(1, I32), Operand::Int(1, I32)], "must be a tile"),
         ("TAND", tiles([&x, &x, &x]), "must hold integers, found f32"),
@@ -468,4 +467,14 @@ fn operands_that_do_not_fit_are_refused() {
     bench.run("TDIVS", [tiles([&by, &zero]), vec![Operand::Int(0, I32)]].concat()).expect("runs");
     assert_eq!(bench.get(&by), [0.0; 16]);
     assert_eq!(bench.broken(), ["PTO-0805", "PTO-0810"]);
+}
+
+#[test]
+fn sources_with_a_smaller_valid_part_are_reported_and_read() {
+    let mut bench = Bench::new(Arch::A3);
+    let (x, sum) = (vec(F32, 2, 8, 0), vec(F32, 2, 8, 64));
+    bench.put(&x, &[1.0; 16]);
+    bench.run("TADD", tiles([&sum, &x, &Tile { valid_rows: 1, ..x.clone() }])).expect("runs");
+    assert_eq!(bench.get(&sum), [2.0; 16]);
+    assert_eq!(bench.broken(), ["PTO-0810"]);
 }

@@ -3,6 +3,7 @@
 use super::super::super::abi::Site;
 use super::super::bench::{Bench, flag, tile, tiles, vec};
 use super::super::transfer::tests::{Arg, boxed, conv, counting, operands};
+use super::super::transfer::{GNC1HWC0, GNCHW, NCDHW, NCHW};
 use super::*;
 use Element::{BF16, F8E8M0, F16, F32, I8, I32, U8, U64};
 
