@@ -178,7 +178,6 @@ fn missing(parameter: &Parameter, index: usize, all: &[Parameter]) -> String {
 struct Source {
     cpp: PathBuf,
     options: pto_runtime_shim::CompileOptions,
-    device: Device,
     _folder: tempfile::TempDir,
 }
 
@@ -220,7 +219,7 @@ impl Source {
         let auto = arguments.auto_place.then_some("__PTO_AUTO__");
         let defines = arguments.define.iter().map(String::as_str).chain(auto);
         let options = defines.fold(pto_runtime_shim::CompileOptions::new(arch), |o, d| o.define(d));
-        Ok(Source { cpp, options, device, _folder: folder })
+        Ok(Source { cpp, options, _folder: folder })
     }
 }
 

@@ -181,8 +181,8 @@ TLOAD(a, part); //!",
         },
         Case {
             name: "what is not simulated",
-            body: "-pto::comm::TPUT(to, from, a); //!\n+TLOAD(a, from);",
-            says: &["TPUT is not simulated"],
+            body: "-PrefetchAsyncContext context; TPREFETCH_ASYNC(from, context); //!\n+TLOAD(a, from);",
+            says: &["TPREFETCH_ASYNC is not simulated"],
             rule,
             ..CASE
         },
