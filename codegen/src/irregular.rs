@@ -40,6 +40,8 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         self.line(format!("{text};"));
     }
 
+    /// Scalars of quantisation are cast here and in `emit_tmov`: the library takes a variable of another type for an
+    /// event to wait for.
     fn emit_tstore(&mut self, op: Op<'c, 'a>) {
         let atomic = op.enum_text("atomicType").is_some_and(|t| t != "atomic_none");
         let relu = has_relu(op);
@@ -49,7 +51,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             (false, false, false) => "TSTORE[<$stPhase>]($dst, $src)",
             (false, true, false) if !relu => "TSTORE<[$stPhase, ]@src, @dst, $atomicType>($dst, $src)",
             (false, _, quant) => {
-                let tail = if quant { ", $preQuantScalar" } else { "" };
+                let tail = if quant { ", uint64_t($preQuantScalar)" } else { "" };
                 return self.statement(
                     op,
                     &format!("TSTORE<[$stPhase, ]@src, @dst, $atomicType, $reluPreMode>($dst, $src{tail})"),
@@ -73,8 +75,10 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             }
             (true, _, true) => "TMOV<@dst, @src, @fp, $accToVecMode, $reluPreMode>($dst, $src, $fp)",
             (true, _, false) => "TMOV_FP<@dst, @src, @fp[, $reluPreMode]>($dst, $src, $fp)",
-            (false, true, true) => "TMOV<@dst, @src, $accToVecMode, $reluPreMode>($dst, $src, $preQuantScalar)",
-            (false, true, false) => "TMOV<@dst, @src[, $reluPreMode]>($dst, $src, $preQuantScalar)",
+            (false, true, true) => {
+                "TMOV<@dst, @src, $accToVecMode, $reluPreMode>($dst, $src, uint64_t($preQuantScalar))"
+            }
+            (false, true, false) => "TMOV<@dst, @src[, $reluPreMode]>($dst, $src, uint64_t($preQuantScalar))",
             (false, false, true) => "TMOV<@dst, @src, $accToVecMode, $reluPreMode>($dst, $src)",
             (false, false, false) if has_relu(op) => "TMOV<@dst, @src, $reluPreMode>($dst, $src)",
             (false, false, false) => "TMOV($dst, $src)",
