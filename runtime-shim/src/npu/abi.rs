@@ -357,6 +357,16 @@ pub struct Instr {
     pub site: Site,
 }
 
+impl Instr {
+    /// Value of the first enumerator of the enumeration `kind` among the operands.
+    pub fn flag(&self, kind: &str) -> Option<u64> {
+        self.operands.iter().find_map(|o| match o {
+            Operand::Flag(flag) if flag.kind == kind => Some(flag.value),
+            _ => None,
+        })
+    }
+}
+
 impl RawCall {
     /// Copies a call.
     ///

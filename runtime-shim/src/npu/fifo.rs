@@ -10,8 +10,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::abi::{BoxLayout, Flag, Global, Instr, Operand, PipeDesc, Site, Slot, Space, Tile};
+use super::abi::{BoxLayout, Global, Instr, Operand, PipeDesc, Slot, Space, Tile};
 use super::element::Element;
+use super::layout::Window;
 use super::machine::{Item, Kind, Machine, Next, Signal};
 use super::ops::{self, Ctx, Done, Fault, Pipe, illegal};
 use super::report::Rule;
@@ -94,11 +95,11 @@ impl Channel {
     }
 
     fn waits_for_space(&self, pushed: u64) -> bool {
-        pushed >= self.desc.slots && pushed % self.period() == 0
+        pushed >= self.desc.slots && pushed.is_multiple_of(self.period())
     }
 
     fn frees(&self, popped: u64) -> bool {
-        (popped + 1) % self.period() == 0
+        (popped + 1).is_multiple_of(self.period())
     }
 
     /// Pipe that fills a slot.
@@ -120,108 +121,266 @@ impl Channel {
     }
 }
 
+/// What a step of a pipe instruction is about.
+struct Step<'a> {
+    core: usize,
+    instr: &'a Instr,
+    channel: Channel,
+    split: Split,
+    /// As they were before the instruction.
+    counts: Counts,
+}
+
 /// A step of a pipe instruction; called again after [`Next::Wait`].
 pub(super) fn step(machine: &mut Machine, core: usize, instr: &Instr) -> Next {
-    let kind = machine.cores[core].place.kind;
-    let Some(Operand::Pipe(desc)) = instr.operands.first() else {
-        return fault(machine, instr, illegal(format!("{} needs a pipe", instr.name)));
-    };
     if instr.name == "TPipe" {
         return Next::Go;
     }
-    if kind == Kind::Whole {
-        let message =
-            format!("{} joins the cube and the vector half, but the kernel has no sections for them", instr.name);
-        return fault(machine, instr, illegal(message));
-    }
-    let push = matches!(instr.name, "TPUSH" | "TALLOC");
-    let channel = match Channel::of(desc, machine.arch, kind, push) {
-        Ok(channel) => channel,
-        Err(error) => return fault(machine, instr, error),
-    };
-    machine.fifos.flags.extend([channel.ready, channel.ready + 1]);
-    let split = split_of(instr);
-    let key = (core, desc.flag);
-    let counts = machine.fifos.counts.get(&key).copied().unwrap_or_default();
-    let tile = instr.operands.get(1);
-    let next = match (instr.name, tile) {
-        ("TPUSH", Some(Operand::Tile(tile))) => push_tile(machine, core, instr, &channel, split, tile, counts),
-        ("TALLOC", Some(Operand::Global(global))) => alloc(machine, core, instr, &channel, split, global, counts),
-        ("TPUSH", Some(Operand::Global(_))) => {
-            signal(machine, core, &channel, channel.producer(), channel.ready, split, instr.site);
-            Ok(Next::Go)
-        }
-        ("TPOP", Some(Operand::Tile(tile))) => pop_tile(machine, core, instr, &channel, split, tile, counts),
-        ("TPOP", Some(Operand::Global(global))) => pop_global(machine, core, instr, &channel, split, global, counts),
-        ("TFREE", operand) => {
-            // Tiles that were loaded from global memory free their slot when they are popped.
-            let by_hand = !channel.in_gm || matches!(operand, Some(Operand::Global(_)));
-            if by_hand && counts.popped > 0 && channel.frees(counts.popped - 1) {
-                signal(machine, core, &channel, channel.consumer(), channel.ready + 1, split, instr.site);
-            }
-            Ok(Next::Go)
-        }
-        _ => Err(illegal(format!("{} needs a tile or a tensor", instr.name))),
-    };
-    next.unwrap_or_else(|error| fault(machine, instr, error))
-}
-
-fn fault(machine: &mut Machine, instr: &Instr, fault: Fault) -> Next {
-    machine.fault(instr, fault);
-    Next::Go
+    let next = Step::of(machine, core, instr).and_then(|step| step.run(machine));
+    next.unwrap_or_else(|fault| {
+        machine.fault(instr, fault);
+        Next::Go
+    })
 }
 
 fn split_of(instr: &Instr) -> Split {
-    let value = instr.operands.iter().find_map(|o| match o {
-        Operand::Flag(Flag { kind: "TileSplitAxis", value }) => Some(*value),
-        _ => None,
-    });
     [Split::None, Split::UpDown, Split::LeftRight, Split::UpDownOdd, Split::LeftRightOdd]
-        [value.unwrap_or(0).min(4) as usize]
+        [instr.flag("TileSplitAxis").unwrap_or(0).min(4) as usize]
 }
 
-/// Numbers under which a core sends or awaits flag `id` of a pipe.
-fn numbers(machine: &Machine, core: usize, split: Split, id: u64) -> Vec<u64> {
-    match (machine.arch, machine.cores[core].place.kind) {
-        (Arch::A5, Kind::Cube) if split != Split::None => vec![id, id + 16],
-        _ => vec![id],
-    }
-}
-
-/// Tells the other half that what `pipe` was given so far is done.
-fn signal(machine: &mut Machine, core: usize, _channel: &Channel, pipe: Pipe, id: u64, split: Split, site: Site) {
-    for id in numbers(machine, core, split, id) {
-        let signal = match machine.arch {
-            Arch::A5 => Signal::Intra { id },
-            _ => Signal::Group { mode: 2, id },
+impl<'a> Step<'a> {
+    fn of(machine: &mut Machine, core: usize, instr: &'a Instr) -> Result<Step<'a>, Fault> {
+        let kind = machine.cores[core].place.kind;
+        let Some(Operand::Pipe(desc)) = instr.operands.first() else {
+            return Err(illegal(format!("{} needs a pipe", instr.name)));
         };
-        machine.enqueue(core, pipe, Item::Signal(signal), site);
-    }
-}
-
-/// Waits for a flag of the other half: the whole core on A2/A3, one pipe on A5.
-fn wait(machine: &mut Machine, core: usize, key: (usize, u8), pipe: Pipe, id: u64, split: Split, site: Site) -> Next {
-    let ids = numbers(machine, core, split, id);
-    if machine.arch == Arch::A5 {
-        ids.into_iter().for_each(|id| machine.enqueue(core, pipe, Item::Await(id), site));
-        return Next::Go;
-    }
-    let done = machine.fifos.counts.entry(key).or_default().waited;
-    for id in ids.into_iter().skip(done) {
-        if let Next::Wait(_) = machine.scalar(core, Item::Await(id), site) {
-            return Next::Wait(format!("flag {id} of its cube-vector pipe"));
+        if kind == Kind::Whole {
+            return Err(illegal(format!(
+                "{} joins the cube and the vector half, but the kernel has no sections for them",
+                instr.name
+            )));
         }
-        machine.fifos.counts.entry(key).or_default().waited += 1;
+        let push = matches!(instr.name, "TPUSH" | "TALLOC");
+        let channel = Channel::of(desc, machine.arch, kind, push)?;
+        machine.fifos.flags.extend([channel.ready, channel.ready + 1]);
+        let counts = machine.fifos.counts.get(&(core, desc.flag)).copied().unwrap_or_default();
+        Ok(Step { core, instr, channel, split: split_of(instr), counts })
     }
-    machine.fifos.counts.entry(key).or_default().waited = 0;
-    Next::Go
-}
 
-/// Number of the vector core whose part a tile is: its own, or the one that the kernel names.
-fn sub_block(machine: &Machine, core: usize, instr: &Instr) -> usize {
-    match instr.operands.get(2) {
-        Some(Operand::Int(value, _)) => (*value).clamp(0, 1) as usize,
-        _ => machine.cores[core].place.sub,
+    fn run(&self, machine: &mut Machine) -> Result<Next, Fault> {
+        let channel = &self.channel;
+        match (self.instr.name, self.instr.operands.get(1)) {
+            ("TPUSH", Some(Operand::Tile(tile))) => self.push_tile(machine, tile),
+            ("TALLOC", Some(Operand::Global(global))) => self.alloc(machine, global),
+            ("TPUSH", Some(Operand::Global(_))) => {
+                self.signal(machine, channel.producer(), channel.ready);
+                Ok(Next::Go)
+            }
+            ("TPOP", Some(Operand::Tile(tile))) => self.pop_tile(machine, tile),
+            ("TPOP", Some(Operand::Global(global))) => self.pop_global(machine, global),
+            ("TFREE", operand) => {
+                // Tiles that were loaded from global memory free their slot when they are popped.
+                let by_hand = !channel.in_gm || matches!(operand, Some(Operand::Global(_)));
+                if by_hand && self.counts.popped > 0 && channel.frees(self.counts.popped - 1) {
+                    self.signal(machine, channel.consumer(), channel.ready + 1);
+                }
+                Ok(Next::Go)
+            }
+            _ => Err(illegal(format!("{} needs a tile or a tensor", self.instr.name))),
+        }
+    }
+
+    /// The counts, to change them.
+    fn counts<'m>(&self, machine: &'m mut Machine) -> &'m mut Counts {
+        machine.fifos.counts.entry((self.core, self.channel.desc.flag)).or_default()
+    }
+
+    /// Numbers under which the core sends or awaits flag `id` of the pipe.
+    fn numbers(&self, machine: &Machine, id: u64) -> Vec<u64> {
+        match (machine.arch, machine.cores[self.core].place.kind) {
+            (Arch::A5, Kind::Cube) if self.split != Split::None => vec![id, id + 16],
+            _ => vec![id],
+        }
+    }
+
+    /// Tells the other half that what `pipe` was given so far is done.
+    fn signal(&self, machine: &mut Machine, pipe: Pipe, id: u64) {
+        for id in self.numbers(machine, id) {
+            let signal = match machine.arch {
+                Arch::A5 => Signal::Intra { id },
+                _ => Signal::Group { mode: 2, id },
+            };
+            machine.enqueue(self.core, pipe, Item::Signal(signal), self.instr.site);
+        }
+    }
+
+    /// Waits for a flag of the other half: the whole core on A2/A3, one pipe on A5.
+    fn wait(&self, machine: &mut Machine, pipe: Pipe, id: u64) -> Next {
+        let (core, site) = (self.core, self.instr.site);
+        let ids = self.numbers(machine, id);
+        if machine.arch == Arch::A5 {
+            ids.into_iter().for_each(|id| machine.enqueue(core, pipe, Item::Await(id), site));
+            return Next::Go;
+        }
+        for id in ids.into_iter().skip(self.counts.waited) {
+            if let Next::Wait(_) = machine.scalar(core, Item::Await(id), site) {
+                return Next::Wait(format!("flag {id} of its cube-vector pipe"));
+            }
+            self.counts(machine).waited += 1;
+        }
+        self.counts(machine).waited = 0;
+        Next::Go
+    }
+
+    /// Waits until the next slot may be filled.
+    fn wait_for_space(&self, machine: &mut Machine) -> Next {
+        match self.channel.waits_for_space(self.counts.pushed) {
+            true => self.wait(machine, self.channel.producer(), self.channel.ready + 1),
+            false => Next::Go,
+        }
+    }
+
+    /// Waits until the next slot is filled.
+    fn wait_for_data(&self, machine: &mut Machine) -> Next {
+        self.wait(machine, self.channel.consumer(), self.channel.ready)
+    }
+
+    /// Number of the vector core whose part a tile is: its own, or the one that the kernel names.
+    fn sub_block(&self, machine: &Machine) -> usize {
+        match self.instr.operands.get(2) {
+            Some(Operand::Int(value, _)) => (*value).clamp(0, 1) as usize,
+            _ => machine.cores[self.core].place.sub,
+        }
+    }
+
+    /// A tile's place in slot number `count` in global memory, as a tensor: all of the slot for the cube, a part for a
+    /// vector core.
+    fn slot_tensor(&self, machine: &Machine, tile: &Tile, element: Element, count: u64) -> Result<Global, Fault> {
+        let channel = &self.channel;
+        if channel.desc.gm == 0 {
+            return Err(illegal("the pipe keeps its slots in global memory, but was given no buffer for them"));
+        }
+        let (offset, pitch) = match machine.cores[self.core].place.kind {
+            Kind::Cube => (0, tile.valid_cols as i64),
+            _ => {
+                let sub = self.sub_block(machine);
+                part(self.split, sub, tile.valid_rows, tile.valid_cols, tile.element.storage_bytes())
+            }
+        };
+        let (rows, cols) = (tile.valid_rows as i64, tile.valid_cols as i64);
+        Ok(Global {
+            element,
+            layout: 0,
+            shape: [1, 1, 1, rows, cols],
+            stride: [rows * pitch, rows * pitch, rows * pitch, pitch, 1],
+            address: channel.desc.gm + channel.ring + channel.slot(count) + offset,
+            slot: Slot(std::ptr::null_mut()),
+            site: channel.desc.site,
+        })
+    }
+
+    /// Gives a pipe the transfer that this instruction makes.
+    fn transfer(&self, machine: &mut Machine, pipe: Pipe, what: &'static str, operands: Vec<Operand>) -> Done {
+        let op = ops::find(what).ok_or_else(|| illegal(format!("{what} is not simulated")))?;
+        let instr = Instr { operands, ..self.instr.clone() };
+        machine.enqueue(self.core, pipe, Item::Run(op, instr), self.instr.site);
+        Ok(())
+    }
+
+    fn push_tile(&self, machine: &mut Machine, tile: &Tile) -> Result<Next, Fault> {
+        let (channel, instr) = (&self.channel, self.instr);
+        if let Next::Wait(what) = self.wait_for_space(machine) {
+            return Ok(Next::Wait(what));
+        }
+        let pipe = channel.producer();
+        let bytes = tile.valid_rows * tile.valid_cols * tile.element.storage_bytes();
+        let parts = if channel.to_vector || self.split == Split::None { 1 } else { 2 };
+        if (bytes * parts) as u64 > channel.desc.slot_bytes {
+            let message = format!("TPUSH of {} bytes into slots of {} bytes", bytes * parts, channel.desc.slot_bytes);
+            return Err(Fault { rule: Rule::OutsideSpace, message });
+        }
+        if channel.in_gm {
+            let quant = instr.flag("QuantMode_t").unwrap_or(0);
+            let element = pushed_element(quant, tile.element);
+            let tensor = self.slot_tensor(machine, tile, element, self.counts.pushed)?;
+            let scale = scale(machine, self.core, quant, element)?;
+            let mut operands = vec![Operand::Global(tensor), Operand::Tile(tile.clone()), scale];
+            operands.extend(instr.operands.iter().filter(|o| matches!(o, Operand::Flag(_))).cloned());
+            self.transfer(machine, pipe, "TSTORE", operands)?;
+        } else {
+            let slot = channel.slot(self.counts.pushed);
+            let mut operands = vec![Operand::Tile(tile.clone()), Operand::Int(slot as i64, Element::U64)];
+            operands
+                .extend(instr.operands.iter().filter(|o| matches!(o, Operand::Pipe(_) | Operand::Flag(_))).cloned());
+            operands.push(Operand::Int(self.sub_block(machine) as i64, Element::I32));
+            let item = Item::Fill(Instr { operands, ..instr.clone() });
+            machine.enqueue(self.core, pipe, item, instr.site);
+        }
+        self.counts(machine).pushed += 1;
+        self.signal(machine, pipe, channel.ready);
+        Ok(Next::Go)
+    }
+
+    fn alloc(&self, machine: &mut Machine, global: &Global) -> Result<Next, Fault> {
+        if let Next::Wait(what) = self.wait_for_space(machine) {
+            return Ok(Next::Wait(what));
+        }
+        self.bind(machine, global, self.counts.pushed)?;
+        self.counts(machine).pushed += 1;
+        Ok(Next::Go)
+    }
+
+    /// Points a tensor of the kernel to slot number `count`, or to this vector core's part of it.
+    fn bind(&self, machine: &Machine, global: &Global, count: u64) -> Done {
+        let channel = &self.channel;
+        if !channel.in_gm || channel.desc.gm == 0 {
+            return Err(illegal(
+                "a tensor can be bound to a slot only where the pipe keeps its slots in global memory",
+            ));
+        }
+        let place = machine.cores[self.core].place;
+        let bytes = place.sub as u64 * global.element.storage_bytes() as u64;
+        let offset = match self.split {
+            _ if place.kind == Kind::Cube => 0,
+            Split::None => 0,
+            Split::UpDown => bytes * (global.shape[3] * global.shape[4]) as u64,
+            _ => bytes * global.shape[4] as u64,
+        };
+        write_address(global.slot, channel.desc.gm + channel.slot(count) + offset);
+        Ok(())
+    }
+
+    fn pop_tile(&self, machine: &mut Machine, tile: &Tile) -> Result<Next, Fault> {
+        let channel = &self.channel;
+        if let Next::Wait(what) = self.wait_for_data(machine) {
+            return Ok(Next::Wait(what));
+        }
+        let buffer = if channel.to_vector { channel.desc.c2v } else { channel.desc.v2c };
+        if channel.in_gm {
+            let pipe = channel.consumer();
+            let turn = self.counts.popped % channel.desc.local_slots.max(1);
+            let landing = if machine.arch == Arch::A5 { tile.bytes() as u64 } else { channel.desc.slot_bytes };
+            let placed = Tile { address: buffer + turn * landing, ..tile.clone() };
+            write_address(tile.slot, placed.address);
+            let tensor = self.slot_tensor(machine, tile, tile.element, self.counts.popped)?;
+            self.transfer(machine, pipe, "TLOAD", vec![Operand::Tile(placed), Operand::Global(tensor)])?;
+            if channel.frees(self.counts.popped) {
+                self.signal(machine, pipe, channel.ready + 1);
+            }
+        } else {
+            write_address(tile.slot, buffer + channel.slot(self.counts.popped));
+        }
+        self.counts(machine).popped += 1;
+        Ok(Next::Go)
+    }
+
+    fn pop_global(&self, machine: &mut Machine, global: &Global) -> Result<Next, Fault> {
+        if let Next::Wait(what) = self.wait_for_data(machine) {
+            return Ok(Next::Wait(what));
+        }
+        self.bind(machine, global, self.counts.popped)?;
+        self.counts(machine).popped += 1;
+        Ok(Next::Go)
     }
 }
 
@@ -235,88 +394,6 @@ fn part(split: Split, sub: usize, rows: usize, cols: usize, bytes: usize) -> (u6
         Split::LeftRightOdd => (sub * (cols + sub), (2 * cols + 2 * sub).saturating_sub(1)),
     };
     ((offset * bytes) as u64, pitch as i64)
-}
-
-/// The part of a slot in global memory as a tensor.
-fn slot_tensor(channel: &Channel, tile: &Tile, element: Element, offset: u64, pitch: i64) -> Result<Global, Fault> {
-    if channel.desc.gm == 0 {
-        return Err(illegal("the pipe keeps its slots in global memory, but was given no buffer for them"));
-    }
-    let (rows, cols) = (tile.valid_rows as i64, tile.valid_cols as i64);
-    Ok(Global {
-        element,
-        layout: 0,
-        shape: [1, 1, 1, rows, cols],
-        stride: [rows * pitch, rows * pitch, rows * pitch, pitch, 1],
-        address: channel.desc.gm + channel.ring + offset,
-        slot: Slot(std::ptr::null_mut()),
-        site: channel.desc.site,
-    })
-}
-
-fn run(
-    machine: &mut Machine,
-    core: usize,
-    pipe: Pipe,
-    what: &'static str,
-    instr: &Instr,
-    operands: Vec<Operand>,
-) -> Done {
-    let op = ops::find(what).ok_or_else(|| illegal(format!("{what} is not simulated")))?;
-    let instr = Instr { operands, ..instr.clone() };
-    machine.enqueue(core, pipe, Item::Run(op, instr.clone()), instr.site);
-    Ok(())
-}
-
-fn push_tile(
-    machine: &mut Machine,
-    core: usize,
-    instr: &Instr,
-    channel: &Channel,
-    split: Split,
-    tile: &Tile,
-    counts: Counts,
-) -> Result<Next, Fault> {
-    let key = (core, channel.desc.flag);
-    let pipe = channel.producer();
-    if channel.waits_for_space(counts.pushed) {
-        if let Next::Wait(what) = wait(machine, core, key, pipe, channel.ready + 1, split, instr.site) {
-            return Ok(Next::Wait(what));
-        }
-    }
-    let bytes = tile.valid_rows * tile.valid_cols * tile.element.storage_bytes();
-    let parts = if channel.to_vector || split == Split::None { 1 } else { 2 };
-    if (bytes * parts) as u64 > channel.desc.slot_bytes {
-        let message = format!("TPUSH of {} bytes into slots of {} bytes", bytes * parts, channel.desc.slot_bytes);
-        return Err(Fault { rule: Rule::OutsideSpace, message });
-    }
-    let slot = channel.slot(counts.pushed);
-    if channel.in_gm {
-        let sub = sub_block(machine, core, instr);
-        let (offset, pitch) = match channel.to_vector {
-            true => (0, tile.valid_cols as i64),
-            false => part(split, sub, tile.valid_rows, tile.valid_cols, tile.element.storage_bytes()),
-        };
-        let quant = instr.operands.iter().find_map(|o| match o {
-            Operand::Flag(Flag { kind: "QuantMode_t", value }) => Some(*value),
-            _ => None,
-        });
-        let element = pushed_element(quant.unwrap_or(0), tile.element);
-        let tensor = slot_tensor(channel, tile, element, slot + offset, pitch)?;
-        let scale = scale(machine, core, quant.unwrap_or(0), element)?;
-        let mut operands = vec![Operand::Global(tensor), Operand::Tile(tile.clone()), scale];
-        operands.extend(instr.operands.iter().filter(|o| matches!(o, Operand::Flag(_))).cloned());
-        run(machine, core, pipe, "TSTORE", instr, operands)?;
-    } else {
-        let mut operands = vec![Operand::Tile(tile.clone()), Operand::Int(slot as i64, Element::U64)];
-        operands.extend(instr.operands.iter().filter(|o| matches!(o, Operand::Pipe(_) | Operand::Flag(_))).cloned());
-        operands.push(Operand::Int(sub_block(machine, core, instr) as i64, Element::I32));
-        let item = Item::Fill(Instr { operands, ..instr.clone() });
-        machine.enqueue(core, pipe, item, instr.site);
-    }
-    machine.fifos.counts.entry(key).or_default().pushed += 1;
-    signal(machine, core, channel, pipe, channel.ready, split, instr.site);
-    Ok(Next::Go)
 }
 
 /// What a push through the fixpipe stores. Source: PTO-ISA, the type table of `TPUSH` with fixpipe settings.
@@ -347,113 +424,9 @@ fn scale(machine: &Machine, core: usize, quant: u64, element: Element) -> Result
     }
 }
 
-fn alloc(
-    machine: &mut Machine,
-    core: usize,
-    instr: &Instr,
-    channel: &Channel,
-    split: Split,
-    global: &Global,
-    counts: Counts,
-) -> Result<Next, Fault> {
-    let key = (core, channel.desc.flag);
-    if channel.waits_for_space(counts.pushed) {
-        if let Next::Wait(what) = wait(machine, core, key, channel.producer(), channel.ready + 1, split, instr.site) {
-            return Ok(Next::Wait(what));
-        }
-    }
-    bind(machine, core, channel, split, global, counts.pushed, !channel.to_vector)?;
-    machine.fifos.counts.entry(key).or_default().pushed += 1;
-    Ok(Next::Go)
-}
-
-/// Points a tensor of the kernel to a slot, or to this vector core's part of it.
-fn bind(
-    machine: &Machine,
-    core: usize,
-    channel: &Channel,
-    split: Split,
-    global: &Global,
-    count: u64,
-    on_vector: bool,
-) -> Done {
-    if !channel.in_gm || channel.desc.gm == 0 {
-        return Err(illegal("a tensor can be bound to a slot only where the pipe keeps its slots in global memory"));
-    }
-    let sub = machine.cores[core].place.sub as u64;
-    let bytes = global.element.storage_bytes() as u64;
-    let offset = match split {
-        _ if !on_vector => 0,
-        Split::None => 0,
-        Split::UpDown => sub * (global.shape[3] * global.shape[4]) as u64 * bytes,
-        _ => sub * global.shape[4] as u64 * bytes,
-    };
-    write_slot(global.slot, channel.desc.gm + channel.slot(count) + offset);
-    Ok(())
-}
-
 /// Gives a tile or tensor of the kernel its address.
-fn write_slot(slot: Slot, address: u64) {
-    if !slot.0.is_null() {
-        // SAFETY: the kernel waits in the call, and the header gave the place of the object's address: 8 bytes.
-        unsafe { slot.0.cast::<u64>().write_unaligned(address) };
-    }
-}
-
-fn pop_tile(
-    machine: &mut Machine,
-    core: usize,
-    instr: &Instr,
-    channel: &Channel,
-    split: Split,
-    tile: &Tile,
-    counts: Counts,
-) -> Result<Next, Fault> {
-    let key = (core, channel.desc.flag);
-    let pipe = channel.consumer();
-    if let Next::Wait(what) = wait(machine, core, key, pipe, channel.ready, split, instr.site) {
-        return Ok(Next::Wait(what));
-    }
-    let buffer = if channel.to_vector { channel.desc.c2v } else { channel.desc.v2c };
-    let mut placed = tile.clone();
-    if channel.in_gm {
-        let turn = counts.popped % channel.desc.local_slots.max(1);
-        let landing = if machine.arch == Arch::A5 { tile.bytes() as u64 } else { channel.desc.slot_bytes };
-        placed.address = buffer + turn * landing;
-        write_slot(tile.slot, placed.address);
-        let sub = sub_block(machine, core, instr);
-        let (offset, pitch) = match channel.to_vector {
-            true => part(split, sub, tile.valid_rows, tile.valid_cols, tile.element.storage_bytes()),
-            false => (0, tile.valid_cols as i64),
-        };
-        let tensor = slot_tensor(channel, tile, tile.element, channel.slot(counts.popped) + offset, pitch)?;
-        run(machine, core, pipe, "TLOAD", instr, vec![Operand::Tile(placed), Operand::Global(tensor)])?;
-        if channel.frees(counts.popped) {
-            signal(machine, core, channel, pipe, channel.ready + 1, split, instr.site);
-        }
-    } else {
-        write_slot(tile.slot, buffer + channel.slot(counts.popped));
-    }
-    machine.fifos.counts.entry(key).or_default().popped += 1;
-    Ok(Next::Go)
-}
-
-fn pop_global(
-    machine: &mut Machine,
-    core: usize,
-    instr: &Instr,
-    channel: &Channel,
-    split: Split,
-    global: &Global,
-    counts: Counts,
-) -> Result<Next, Fault> {
-    let key = (core, channel.desc.flag);
-    if let Next::Wait(what) = wait(machine, core, key, channel.consumer(), channel.ready, split, instr.site) {
-        return Ok(Next::Wait(what));
-    }
-    bind(machine, core, channel, split, global, counts.popped, channel.to_vector)?;
-    machine.fifos.counts.entry(key).or_default().popped += 1;
-    Ok(Next::Go)
+fn write_address(slot: Slot, address: u64) {
+    slot.store(&address.to_le_bytes());
 }
 
 /// A push into the memory of the other half (A5): the pieces that each core there receives.
@@ -466,13 +439,8 @@ pub(super) fn pieces(machine: &Machine, core: usize, instr: &Instr) -> Result<Ve
         return Err(illegal("a push needs a tile and a pipe"));
     };
     let place = machine.cores[core].place;
-    let in_block = |kind: Kind, sub: usize| {
-        let wanted = |c: &&usize| {
-            let other = machine.cores[**c].place;
-            other.block == place.block && other.kind == kind && (kind != Kind::Vector || other.sub == sub)
-        };
-        (0..machine.cores.len()).collect::<Vec<_>>().iter().find(wanted).copied()
-    };
+    // Vector cores of a block stand in the order of their numbers; there is one cube.
+    let in_block = |kind: Kind, sub: usize| machine.of_block(place.block, kind).get(sub).copied();
     let target = |space: Space, address: u64, rows: usize, cols: usize| Tile {
         space,
         address: address + *slot as u64,
@@ -488,21 +456,21 @@ pub(super) fn pieces(machine: &Machine, core: usize, instr: &Instr) -> Result<Ve
     let whole = tile.valid();
     let split = split_of(instr);
     let mut pieces = Vec::new();
-    let mut add = |core: Option<usize>, tile: Tile, row: usize, col: usize, from: super::layout::Window| {
+    let mut add = |core: Option<usize>, tile: Tile, row: usize, col: usize, from: Window| {
         if let Some(core) = core {
             pieces.push(Piece { core, tile, row, col, from });
         }
     };
     if place.kind == Kind::Cube {
         // Rows keep the distance of the accumulator's whole rows.
-        let halves: &[(usize, super::layout::Window, usize)] = &match split {
+        let halves: &[(usize, Window, usize)] = &match split {
             Split::UpDown => vec![
-                (0, super::layout::Window { rows: rows / 2, ..whole }, tile.cols),
-                (1, super::layout::Window { row: rows / 2, rows: rows - rows / 2, ..whole }, tile.cols),
+                (0, Window { rows: rows / 2, ..whole }, tile.cols),
+                (1, Window { row: rows / 2, rows: rows - rows / 2, ..whole }, tile.cols),
             ],
             Split::LeftRight => vec![
-                (0, super::layout::Window { cols: cols / 2, ..whole }, tile.cols / 2),
-                (1, super::layout::Window { col: cols / 2, cols: cols - cols / 2, ..whole }, tile.cols / 2),
+                (0, Window { cols: cols / 2, ..whole }, tile.cols / 2),
+                (1, Window { col: cols / 2, cols: cols - cols / 2, ..whole }, tile.cols / 2),
             ],
             Split::None => vec![(0, whole, tile.cols)],
             _ => return Err(illegal("TPUSH moves nothing with an _ODD split on this target")),
@@ -540,7 +508,7 @@ pub(super) struct Piece {
     /// First column of the slot.
     pub col: usize,
     /// Part of the pushed tile.
-    pub from: super::layout::Window,
+    pub from: Window,
 }
 
 /// Reads a part of the pushed tile.
@@ -550,6 +518,6 @@ pub(super) fn take(ctx: &mut Ctx, tile: &Tile, piece: &Piece) -> Result<Vec<i64>
 
 /// Writes it into the slot.
 pub(super) fn put(ctx: &mut Ctx, piece: &Piece, values: &[i64]) -> Done {
-    let window = super::layout::Window { row: piece.row, col: piece.col, ..piece.from };
+    let window = Window { row: piece.row, col: piece.col, ..piece.from };
     ctx.write_window(&piece.tile, window, piece.tile.element.raw(), values)
 }

@@ -9,11 +9,15 @@ use std::ffi::c_void;
 use std::path::Path;
 
 use inkwell::basic_block::BasicBlock;
+use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
 use inkwell::execution_engine::ExecutionEngine;
 use inkwell::module::Module;
 use inkwell::targets::{InitializationConfig, Target};
-use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue,
+    PointerValue,
+};
 use inkwell::{AddressSpace, OptimizationLevel};
 
 use crate::bitcode::{defined_functions, load};
@@ -23,7 +27,6 @@ use crate::error::Error;
 const ENTRY: &str = "pto_host_entry";
 /// Name of the check of a scalar access: pointer, bytes, whether it writes, line; gives the pointer to use.
 const ACCESS: &str = "pto_host_access";
-
 /// Name of the check of a division: dividend, divisor, line; gives the divisor to use.
 const DIVISOR: &str = "pto_host_divisor";
 
@@ -56,7 +59,7 @@ pub(super) fn compile<'ctx>(
         .into_iter()
         .find(|f| {
             let name = f.get_name().to_string_lossy();
-            name == entry || name.strip_prefix(&mangled).is_some_and(|rest| !rest.starts_with(|c: char| c == '_'))
+            name == entry || name.strip_prefix(&mangled).is_some_and(|rest| !rest.starts_with('_'))
         })
         .ok_or_else(|| failed(format!("there is no function '{entry}'")))?;
     guard(context, &module).map_err(|e| failed(e.to_string()))?;
@@ -127,24 +130,33 @@ fn guard<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), Box<
                 if bytes > LARGEST {
                     return Err("more than 512 bytes are copied at once by no instruction".into());
                 }
-                let line = instruction.get_debug_location().map_or(0, |l| l.get_line());
                 builder.position_before(&instruction);
                 let arguments = [
                     address.into(),
                     context.i64_type().const_int(bytes, false).into(),
                     context.i32_type().const_int(u64::from(write), false).into(),
-                    context.i32_type().const_int(u64::from(line), false).into(),
                 ];
-                let call = builder.build_call(check, &arguments, "checked")?;
-                if let Some(location) = instruction.get_debug_location() {
-                    builder.set_current_debug_location(location);
+                if let Some(checked) = ask(context, &builder, check, instruction, &arguments)? {
+                    instruction.set_operand(operand, checked);
                 }
-                let Some(checked) = call.try_as_basic_value().basic() else { continue };
-                instruction.set_operand(operand, checked);
             }
         }
     }
     Ok(())
+}
+
+/// Calls a check before an instruction, where the builder stands, with the instruction's line as last argument.
+fn ask<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    check: FunctionValue<'ctx>,
+    instruction: InstructionValue<'ctx>,
+    arguments: &[BasicMetadataValueEnum<'ctx>],
+) -> Result<Option<BasicValueEnum<'ctx>>, BuilderError> {
+    let line = instruction.get_debug_location().map_or(0, |l| l.get_line());
+    let line = context.i32_type().const_int(u64::from(line), false).into();
+    let call = builder.build_call(check, &[arguments, &[line]].concat(), "checked")?;
+    Ok(call.try_as_basic_value().basic())
 }
 
 /// Leads divisors that are not constants through a check: this machine stops a program that divides by zero.
@@ -171,18 +183,9 @@ fn guard_divisions<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Resul
             continue;
         }
         builder.position_before(&instruction);
-        let line = instruction.get_debug_location().map_or(0, |l| l.get_line());
         let wide = |value, name| builder.build_int_cast_sign_flag(value, word, signed, name);
-        let arguments = [
-            wide(dividend, "dividend")?.into(),
-            wide(divisor, "divisor")?.into(),
-            context.i32_type().const_int(u64::from(line), false).into(),
-        ];
-        let call = builder.build_call(check, &arguments, "checked")?;
-        if let Some(location) = instruction.get_debug_location() {
-            builder.set_current_debug_location(location);
-        }
-        let Some(checked) = call.try_as_basic_value().basic() else { continue };
+        let arguments = [wide(dividend, "dividend")?.into(), wide(divisor, "divisor")?.into()];
+        let Some(checked) = ask(context, &builder, check, instruction, &arguments)? else { continue };
         let narrow = builder.build_int_cast_sign_flag(checked.into_int_value(), own, signed, "safe")?;
         instruction.set_operand(1, narrow.as_basic_value_enum());
     }

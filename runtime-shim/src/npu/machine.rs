@@ -7,7 +7,7 @@
 mod signals;
 mod turns;
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque, btree_map};
 
 use super::abi::{Instr, Operand, Site, Space, Tile};
 use super::memory::{GlobalMemory, Spaces, capacity};
@@ -78,6 +78,18 @@ struct Queued {
     time: u64,
 }
 
+impl Queued {
+    /// What it waits for on a pipe, in words.
+    fn waits_for(&self, pipe: Pipe) -> String {
+        match &self.item {
+            Item::Wait { from, id } => format!("wait_flag({}, {}, {id})", from.name(), pipe.name()),
+            Item::Await(id) => format!("cross-core flag {id}"),
+            Item::Get { id, .. } => format!("buffer id {id}"),
+            _ => "its turn".to_owned(),
+        }
+    }
+}
+
 #[derive(Default)]
 struct PipeState {
     queue: VecDeque<Queued>,
@@ -94,6 +106,14 @@ pub(in crate::npu) struct Released {
     site: Site,
     time: u64,
     from: u32,
+}
+
+impl Released {
+    /// Both have been released.
+    fn join(&mut self, other: &Released) {
+        join(&mut self.clock, &other.clock);
+        self.time = self.time.max(other.time);
+    }
 }
 
 #[derive(Default)]
@@ -157,8 +177,6 @@ pub struct Settings {
     pub arch: Arch,
     /// Checks.
     pub checks: Checks,
-    /// Bytes of each space, where they differ from the target's.
-    pub sizes: [Option<usize>; 10],
     /// Most instructions that a run may take.
     pub limit: u64,
     /// Whether to keep a trace.
@@ -211,7 +229,7 @@ pub(super) enum Next {
 impl Machine {
     /// A machine with cores at these places.
     pub fn new(settings: &Settings, places: &[Place], blocks: usize, gm: GlobalMemory) -> Machine {
-        let sizes = Space::ALL.map(|s| settings.sizes[s as usize].unwrap_or(capacity(settings.arch, s)));
+        let sizes = Space::ALL.map(|s| capacity(settings.arch, s));
         let components = places.len() * PIPES;
         let core = |&place: &Place| Core {
             place,
@@ -403,18 +421,19 @@ impl Machine {
         let pending = flag.set.as_ref().map(|earlier| earlier.site);
         let unordered = flag.waited.filter(|&(who, epoch, _)| released.clock[who as usize] < epoch);
         flag.set = Some(released);
-        let name = format!("flag {id} from {} to {}", from.name(), to.name());
+        let name = || format!("flag {id} from {} to {}", from.name(), to.name());
         if let Some(earlier) = pending {
             self.find(Rule::SetTwice, site, earlier, || {
                 let note = format!("{}:{}: the earlier set_flag", earlier.file(), earlier.line);
-                (format!("{name} is set again before it was waited for"), vec![note])
+                (format!("{} is set again before it was waited for", name()), vec![note])
             });
         } else if let Some((_, _, waited)) = unordered {
             self.find(Rule::SetTwice, site, waited, || {
                 let note = format!("{}:{}: the wait_flag", waited.file(), waited.line);
                 let message = format!(
-                    "{name} may be set again before its earlier setting was waited for: nothing orders the wait_flag \
-                     before this set_flag"
+                    "{} may be set again before its earlier setting was waited for: nothing orders the wait_flag \
+                     before this set_flag",
+                    name()
                 );
                 (message, vec![note])
             });
@@ -494,17 +513,19 @@ impl Machine {
         }
     }
 
+    /// Cores of a kind in a block, in their order.
+    pub(super) fn of_block(&self, block: usize, kind: Kind) -> Vec<usize> {
+        let wanted = |c: &usize| self.cores[*c].place.block == block && self.cores[*c].place.kind == kind;
+        (0..self.cores.len()).filter(wanted).collect()
+    }
+
     /// The two vector cores into whose memories the fixpipe of a cube core can write (from A5 on).
     fn halves_of(&self, core: usize) -> Vec<usize> {
         let place = self.cores[core].place;
-        if place.kind != Kind::Cube || self.arch == Arch::A3 {
-            return Vec::new();
+        match place.kind == Kind::Cube && self.arch != Arch::A3 {
+            true => self.of_block(place.block, Kind::Vector),
+            false => Vec::new(),
         }
-        let beside = |c: &usize| {
-            let other = self.cores[*c].place;
-            other.kind == Kind::Vector && other.block == place.block
-        };
-        (0..self.cores.len()).filter(beside).collect()
     }
 
     /// A push from this core's tile into slots in other cores.
@@ -524,16 +545,8 @@ impl Machine {
 
     /// Waits of the scalar unit: whether a flag to it is there; if so it is consumed.
     pub(super) fn scalar(&mut self, core: usize, item: Item, site: Site) -> Next {
-        let what = match &item {
-            Item::Wait { from, id } => format!("wait_flag({}, PIPE_S, {id})", from.name()),
-            Item::Await(id) => format!("cross-core flag {id}"),
-            _ => "a flag".to_owned(),
-        };
         let queued = Queued { item, site, issue: None, time: 0 };
-        match self.try_run(core, Pipe::S, queued) {
-            None => Next::Go,
-            Some(_) => Next::Wait(what),
-        }
+        self.try_run(core, Pipe::S, queued).map_or(Next::Go, |held| Next::Wait(held.waits_for(Pipe::S)))
     }
 
     /// `pipe_barrier(PIPE_ALL)`: everything issued is finished, or what is not.
@@ -596,13 +609,7 @@ impl Machine {
     /// What a pipe waits for.
     fn held(&self, core: usize, pipe: Pipe) -> Option<String> {
         let head = self.cores[core].pipes[pipe as usize].queue.front()?;
-        let what = match &head.item {
-            Item::Wait { from, id } => format!("wait_flag({}, {}, {id})", from.name(), pipe.name()),
-            Item::Await(id) => format!("cross-core flag {id}"),
-            Item::Get { id, .. } => format!("buffer id {id}"),
-            _ => "its turn".to_owned(),
-        };
-        Some(format!("{} waits at line {} for {what}", pipe.name(), head.site.line))
+        Some(format!("{} waits at line {} for {}", pipe.name(), head.site.line, head.waits_for(pipe)))
     }
 
     /// Gives an instruction to its pipe. `Next::Wait` when the scalar unit has to wait first: call again later.

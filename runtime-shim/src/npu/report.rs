@@ -215,10 +215,9 @@ fn cpp_name(line: &str) -> Option<&str> {
 /// The name that a line declares.
 fn declared_name(line: &str) -> Option<&str> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    if line.starts_with('%') {
-        let end =
-            line[1..].find(|c: char| !is_name(c) && c != '-' && c != '.' && c != '$').map_or(line.len(), |e| e + 1);
-        return Some(&line[..end]);
+    if let Some(value) = line.strip_prefix('%') {
+        let end = value.find(|c: char| !is_name(c) && !"-.$".contains(c)).unwrap_or(value.len());
+        return Some(&line[..=end]);
     }
     if let Some(name) = cpp_name(line) {
         return Some(name);

@@ -13,6 +13,7 @@ use super::jit::{self, Code, Hooks};
 use super::machine::{Kind, Machine, Next, Place, Settings};
 use super::memory::{Bank, GlobalMemory};
 use super::report::{Checks, Finding, Rule};
+use crate::compiler::io_error;
 use crate::error::Error;
 use crate::kernel::{Core, Parameter, Signature};
 use crate::tensor::Tensor;
@@ -63,13 +64,12 @@ impl Kernel {
     /// # Errors
     /// As for [`HostCompiler::compile_to_bitcode`]; [`Error::NoKernel`] when the entry is not there.
     pub fn compile(source: &Path, options: &CompileOptions, entry: Option<&str>) -> Result<Kernel, Error> {
-        let text = std::fs::read_to_string(source)
-            .map_err(|e| Error::Io { action: format!("cannot read {}", source.display()), source: e })?;
+        let text =
+            std::fs::read_to_string(source).map_err(|e| io_error(format!("cannot read {}", source.display()), e))?;
         let signature =
             Signature::find(&text, entry).map_err(|reason| Error::NoKernel { file: source.to_owned(), reason })?;
         let compiler = HostCompiler::find()?;
-        let folder =
-            tempfile::tempdir().map_err(|e| Error::Io { action: "cannot make a folder".to_owned(), source: e })?;
+        let folder = tempfile::tempdir().map_err(|e| io_error("cannot make a folder".to_owned(), e))?;
         let mut programs = Vec::new();
         for (core, entry) in &signature.entries {
             let (kind, half) = match core {
@@ -222,13 +222,7 @@ impl<'k> Runner<'k> {
     pub fn run(mut self) -> Result<Outcome, Error> {
         let (gm, words) = self.place_arguments()?;
         let places = self.places();
-        let settings = Settings {
-            arch: self.kernel.arch,
-            checks: self.checks,
-            sizes: [None; 10],
-            limit: self.limit,
-            trace: self.trace,
-        };
+        let settings = Settings { arch: self.kernel.arch, checks: self.checks, limit: self.limit, trace: self.trace };
         let machine = Machine::new(&settings, &places, self.blocks, gm);
         let shared = Arc::new(Shared {
             machine: Mutex::new(machine),
@@ -247,7 +241,7 @@ impl<'k> Runner<'k> {
             let thread = std::thread::Builder::new().name(name).stack_size(8 << 20).spawn(move || {
                 core_main(&shared, core, entry, &words);
             });
-            threads.push(thread.map_err(|e| Error::Io { action: "cannot start a thread".to_owned(), source: e })?);
+            threads.push(thread.map_err(|e| io_error("cannot start a thread".to_owned(), e))?);
         }
         let ended = self.supervise(&shared, begin);
         let elapsed = begin.elapsed();
@@ -324,10 +318,11 @@ impl<'k> Runner<'k> {
                 if stopped.is_some() { Duration::from_millis(50) } else { Duration::from_secs(2).min(self.time_limit) };
             let (guard, timeout) = shared.ended.wait_timeout(machine, step).unwrap_or_else(PoisonError::into_inner);
             machine = guard;
-            if timeout.timed_out() && stopped.is_none() {
-                if let Some(progress) = &mut self.progress {
-                    progress(machine.instructions);
-                }
+            if timeout.timed_out()
+                && stopped.is_none()
+                && let Some(progress) = &mut self.progress
+            {
+                progress(machine.instructions);
             }
         }
     }
@@ -456,6 +451,10 @@ impl Shared {
 
     fn issue(&self, core: usize, instr: Instr) {
         let mut machine = self.lock();
+        if machine.aborted {
+            drop(machine);
+            return rest_when_late();
+        }
         let mut instr = Some(instr);
         while let Next::Wait(what) = machine.issue(core, &mut instr) {
             machine.yield_turn(core, what);
@@ -476,14 +475,9 @@ thread_local! {
 const MOST_LATE: u64 = 1_000_000;
 
 fn core_main(shared: &Arc<Shared>, core: usize, entry: extern "C" fn(*const u64), words: &[u64]) {
-    {
-        let mut machine = shared.lock();
-        while machine.turn != core && !machine.aborted {
-            machine = shared.wake[core].wait(machine).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
+    let stopped = shared.wait_for_turn(shared.lock(), core).aborted;
     CURRENT.set(Some((Arc::clone(shared), core)));
-    if !shared.lock().aborted {
+    if !stopped {
         entry(words.as_ptr());
     }
     let mut machine = shared.lock();
@@ -526,11 +520,6 @@ extern "C" fn host_call(call: *const RawCall) {
     with_core((), |shared, core| {
         // SAFETY: called by the kernel through the headers of this crate.
         let instr = unsafe { (*call).decode() };
-        let aborted = shared.lock().aborted;
-        if aborted {
-            rest_when_late();
-            return;
-        }
         shared.issue(core, instr);
     });
 }

@@ -101,11 +101,7 @@ fn flag_is_legal(machine: &mut Machine, from: Pipe, to: Pipe, id: u64, site: Sit
 
 /// Which cores a SYNCALL gathers: `pto::SyncCoreType`.
 fn sync_kind(instr: &Instr) -> Option<Kind> {
-    let wanted = instr.operands.iter().find_map(|o| match o {
-        Operand::Flag(flag) if flag.kind == "SyncCoreType" => Some(flag.value),
-        _ => None,
-    });
-    match wanted {
+    match instr.flag("SyncCoreType") {
         Some(0) => Some(Kind::Vector),
         Some(1) => Some(Kind::Cube),
         _ => None,
@@ -116,8 +112,5 @@ fn sync_kind(instr: &Instr) -> Option<Kind> {
 pub(super) fn answer(instr: &Instr, value: i64) {
     let (slot, size) = instr.result;
     let bytes = value.to_le_bytes();
-    if !slot.0.is_null() {
-        // SAFETY: the kernel waits in the call, and the header gave the place and size of its own variable.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), slot.0.cast::<u8>(), size.min(bytes.len())) };
-    }
+    slot.store(&bytes[..size.min(bytes.len())]);
 }

@@ -24,13 +24,10 @@ impl Machine {
     pub(in crate::npu) fn announce_signal(&mut self, core: usize, address: u64, site: Site) {
         let released = self.release(core, Pipe::S, site);
         match self.announced.entry(address) {
-            std::collections::btree_map::Entry::Vacant(entry) => {
+            btree_map::Entry::Vacant(entry) => {
                 entry.insert(released);
             }
-            std::collections::btree_map::Entry::Occupied(mut entry) => {
-                join(&mut entry.get_mut().clock, &released.clock);
-                entry.get_mut().time = entry.get().time.max(released.time);
-            }
+            btree_map::Entry::Occupied(mut entry) => entry.get_mut().join(&released),
         }
     }
 
@@ -55,30 +52,27 @@ impl Machine {
     /// Delivers a signal to the cores that it reaches.
     pub(in crate::npu) fn signal(&mut self, core: usize, signal: Signal, released: Released) {
         let Place { block, kind, sub } = self.cores[core].place;
-        let of_block = |m: &Machine, wanted: Kind| -> Vec<usize> {
-            (0..m.cores.len()).filter(|&c| m.cores[c].place.block == block && m.cores[c].place.kind == wanted).collect()
-        };
         match signal {
             Signal::Intra { id } => {
                 let (targets, id) = match kind {
                     Kind::Cube => {
                         let wanted = (id / 16) as usize;
-                        let subs = of_block(self, Kind::Vector);
+                        let subs = self.of_block(block, Kind::Vector);
                         (subs.into_iter().filter(|&c| self.cores[c].place.sub == wanted).collect(), id % 16)
                     }
-                    _ => (of_block(self, Kind::Cube), id + 16 * sub as u64),
+                    _ => (self.of_block(block, Kind::Cube), id + 16 * sub as u64),
                 };
                 self.deliver(&targets, id, &released);
             }
             // Cube to vectors at once; vectors to the cube, or to one another, when all of the group have come.
             Signal::Group { mode: 2, id } if kind == Kind::Cube => {
-                let targets = of_block(self, Kind::Vector);
+                let targets = self.of_block(block, Kind::Vector);
                 self.deliver(&targets, id, &released);
             }
             Signal::Group { mode, id } => {
                 let (members, targets) = match mode {
-                    2 => (of_block(self, Kind::Vector), of_block(self, Kind::Cube)),
-                    1 => (of_block(self, kind), of_block(self, kind)),
+                    2 => (self.of_block(block, Kind::Vector), self.of_block(block, Kind::Cube)),
+                    1 => (self.of_block(block, kind), self.of_block(block, kind)),
                     _ => {
                         let all: Vec<usize> =
                             (0..self.cores.len()).filter(|&c| self.cores[c].place.kind == kind).collect();
@@ -96,10 +90,7 @@ impl Machine {
                         let (_, one) = arrived.remove(at);
                         match &mut together {
                             None => together = Some(one),
-                            Some(sum) => {
-                                join(&mut sum.clock, &one.clock);
-                                sum.time = sum.time.max(one.time);
-                            }
+                            Some(sum) => sum.join(&one),
                         }
                     }
                     let together = together.expect("a group has members");
@@ -141,10 +132,7 @@ impl Machine {
             if members.iter().all(|m| arrived.iter().any(|(c, _)| c == m)) {
                 let mut all = std::mem::take(arrived);
                 let (_, mut together) = all.pop().expect("this core has come");
-                for (_, one) in &all {
-                    join(&mut together.clock, &one.clock);
-                    together.time = together.time.max(one.time);
-                }
+                all.iter().for_each(|(_, one)| together.join(one));
                 self.deliver(&members, id, &together);
             }
         }
@@ -161,8 +149,6 @@ impl Machine {
 
     /// Vector cores beside one another: of its block, for a vector core.
     pub(in crate::npu) fn sub_blocks(&self, core: usize) -> usize {
-        let place = self.cores[core].place;
-        let beside = |c: &&Core| c.place.block == place.block && c.place.kind == Kind::Vector;
-        self.cores.iter().filter(beside).count().max(1)
+        self.of_block(self.cores[core].place.block, Kind::Vector).len().max(1)
     }
 }

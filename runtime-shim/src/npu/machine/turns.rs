@@ -90,16 +90,17 @@ impl Machine {
             if first == Site::NONE {
                 first = *site;
             }
-            let place = component_name(&self.cores[core].place, Pipe::S, self.cores.len());
             let program = if what.starts_with("PIPE_") {
                 format!("the scalar program at line {} waits for its pipes: {what}", site.line)
             } else {
                 let pipes = self.pending(core).map_or_else(String::new, |p| format!("; {p}"));
                 format!("the scalar program waits at line {} for {what}{pipes}", site.line)
             };
-            notes.push(format!("{}: {program}", place.trim_start_matches("PIPE_S of ").trim_start_matches("PIPE_S")));
+            notes.push(match self.cores.len() {
+                1 => program,
+                _ => format!("{}: {program}", core_name(&self.cores[core].place)),
+            });
         }
-        let notes: Vec<String> = notes.into_iter().map(|n| n.trim_start_matches(": ").to_owned()).collect();
         self.findings.add(Rule::Deadlock, first, Site::NONE, || {
             ("deadlock: the kernel waits for what nothing will set".to_owned(), notes)
         });
@@ -114,8 +115,7 @@ impl Machine {
     pub(in crate::npu) fn trace_rows(&self) -> Vec<(u32, usize, String, String)> {
         let mut rows = Vec::new();
         for (c, core) in self.cores.iter().enumerate() {
-            let used: HashSet<usize> = (0..PIPES).filter(|&p| core.pipes[p].issued > 0).collect();
-            for p in (0..PIPES).filter(|p| used.contains(p)) {
+            for p in (0..PIPES).filter(|&p| core.pipes[p].issued > 0) {
                 rows.push(((c * PIPES + p) as u32, c, core_name(&core.place), Pipe::EVERY[p].name().to_owned()));
             }
         }
