@@ -3,6 +3,7 @@
 use super::super::abi::Tile;
 use super::super::element::{Element, Lane};
 use super::super::layout::Window;
+use super::elementwise::positive;
 use super::{Apart, Ctx, Done, Fault, Op, illegal, vector};
 use crate::Arch;
 use Element::{BF16, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F16, F32, HiF8, I4, I8, I16, I32, I64, U8, U16, U32};
@@ -280,11 +281,6 @@ fn dequantise_sum(ctx: &mut Ctx) -> Done {
     }
     let halves: Vec<f64> = cut.iter().map(|&x| Rounding::Rint.float(x, F16, true)).collect();
     ctx.write(dst, &halves)
-}
-
-/// Nothing below zero; NaN becomes zero too.
-fn positive(x: f64) -> f64 {
-    if x > 0.0 { x } else { 0.0 }
 }
 
 /// How the fixpipe scales accumulators on their way out. The words are as the hardware reads them: bits 31:0 the scale

@@ -94,7 +94,7 @@ pub const APART: &[Apart] = &[
 ];
 
 /// The value where it is positive, else 0 (for NaN too).
-fn positive(value: f64) -> f64 {
+pub(super) fn positive(value: f64) -> f64 {
     if value > 0.0 { value } else { 0.0 }
 }
 

@@ -2,7 +2,9 @@
 //! printing, and intrinsics that touch no data.
 
 use super::gather::{check_window, keep_apart, read_flat, scratch_holds, write_flat};
-use super::{Apart, Ctx, Done, Fault, Global, GlobalRun, On, Op, Operand, Pipe, Space, Tile, Window, illegal, vector};
+use super::{
+    Apart, Ctx, Done, Fault, Global, GlobalRun, On, Op, Operand, Pipe, Space, Tile, Window, illegal, scalar, vector,
+};
 use crate::Arch;
 use crate::npu::abi::{BoxLayout, Instr, Slot};
 use crate::npu::element::{Element, Lane};
@@ -37,11 +39,6 @@ pub const OPS: &[Op] = &[
 
 /// Operands that may not share bytes.
 pub const APART: &[Apart] = &[("TCI", &[(0, 2)], true), ("THISTOGRAM", &[(0, 1), (0, 2)], false)];
-
-/// An instruction of the scalar unit.
-const fn scalar(name: &'static str, run: fn(&mut Ctx) -> Done) -> Op {
-    Op { name, on: On::Pipe(Pipe::S), run }
-}
 
 /// Data is coherent here, and instructions take what masks and modes say from their operands.
 fn nothing(_: &mut Ctx) -> Done {

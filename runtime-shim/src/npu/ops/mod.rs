@@ -96,6 +96,11 @@ const fn vector(name: &'static str, run: fn(&mut Ctx) -> Done) -> Op {
     Op { name, on: On::Pipe(Pipe::V), run }
 }
 
+/// An instruction of the scalar unit.
+const fn scalar(name: &'static str, run: fn(&mut Ctx) -> Done) -> Op {
+    Op { name, on: On::Pipe(Pipe::S), run }
+}
+
 impl Op {
     /// Checks that the operands may lie where they do, and runs the instruction.
     pub fn run(&self, ctx: &mut Ctx) -> Done {
@@ -117,7 +122,8 @@ impl Op {
 /// Reports operands that share bytes where the instruction does not allow it: pairs of the families' tables, and
 /// operands of element-wise instructions that overlap without being the same place.
 fn check_sharing(ctx: &mut Ctx) {
-    static TABLE: OnceLock<HashMap<&'static str, Vec<Apart>>> = OnceLock::new();
+    // By instruction: its pairs, and whether it is element-wise.
+    static TABLE: OnceLock<HashMap<&'static str, (Vec<Apart>, bool)>> = OnceLock::new();
     let table = TABLE.get_or_init(|| {
         let families = [
             convert::APART,
@@ -129,18 +135,20 @@ fn check_sharing(ctx: &mut Ctx) {
             reduce::APART,
             sort::APART,
         ];
-        let mut table: HashMap<&'static str, Vec<Apart>> = HashMap::new();
-        families.iter().flat_map(|f| f.iter()).for_each(|rule| table.entry(rule.0).or_default().push(*rule));
+        let mut table: HashMap<&'static str, (Vec<Apart>, bool)> = HashMap::new();
+        families.iter().flat_map(|f| f.iter()).for_each(|rule| table.entry(rule.0).or_default().0.push(*rule));
+        elementwise::OPS.iter().for_each(|op| table.entry(op.name).or_default().1 = true);
         table
     });
     let instr = ctx.instr;
+    let Some((rules, elementwise)) = table.get(instr.name) else { return };
     let shares = |a: usize, b: usize| match (instr.operands.get(a), instr.operands.get(b)) {
         (Some(Operand::Tile(a)), Some(Operand::Tile(b))) if a.space == b.space => {
             a.region(a.valid()).overlaps(&b.region(b.valid())).then_some((a, b))
         }
         _ => None,
     };
-    for (_, pairs, only_a3) in table.get(instr.name).map_or(&[][..], Vec::as_slice) {
+    for (_, pairs, only_a3) in rules {
         let holds = !only_a3 || ctx.arch == Arch::A3;
         for &(a, b) in pairs.iter().filter(|_| holds) {
             if let Some((a, b)) = shares(a, b) {
@@ -148,12 +156,12 @@ fn check_sharing(ctx: &mut Ctx) {
             }
         }
     }
-    if elementwise::OPS.iter().any(|op| op.name == instr.name) {
+    if *elementwise {
+        let displaced = |a: &Tile, b: &Tile| a.address != b.address || (a.valid_rows > 1 && a.cols != b.cols);
         for other in 1..instr.operands.len() {
-            if let Some((a, b)) = shares(0, other).filter(|(a, b)| a.element.bits() == b.element.bits()) {
-                if a.address != b.address || (a.valid_rows > 1 && a.cols != b.cols) {
-                    sharing(ctx, a, b, "in part: in place they must be one and the same place");
-                }
+            let shared = shares(0, other).filter(|(a, b)| a.element.bits() == b.element.bits());
+            if let Some((a, b)) = shared.filter(|(a, b)| displaced(a, b)) {
+                sharing(ctx, a, b, "in part: in place they must be one and the same place");
             }
         }
     }
@@ -341,10 +349,7 @@ impl<'m> Ctx<'m> {
 
     /// Value of the first enumerator of the enumeration `kind` among the operands.
     pub fn flag(&self, kind: &str) -> Option<u64> {
-        self.instr.operands.iter().find_map(|o| match o {
-            Operand::Flag(flag) if flag.kind == kind => Some(flag.value),
-            _ => None,
-        })
+        self.instr.flag(kind)
     }
 
     /// Runs `body` with the memories of a vector half in place of the core's own. A core without halves is half 0.
@@ -456,7 +461,7 @@ impl<'m> Ctx<'m> {
             );
             return Err(Fault { rule: Rule::OutsideSpace, message });
         }
-        if address % 32 != 0 && self.moment.who as usize % PIPES != Pipe::S as usize {
+        if !address.is_multiple_of(32) && self.moment.who as usize % PIPES != Pipe::S as usize {
             let name = self.name(operand, "tile");
             self.report(Rule::Misaligned, operand, |ctx| {
                 format!(
@@ -466,17 +471,18 @@ impl<'m> Ctx<'m> {
                 )
             });
         }
-        if !write && self.checks.init {
-            if let Some(byte) = self.spaces.bank(space).first_unwritten(region) {
-                let name = self.name(operand, "tile");
-                self.report(Rule::Uninitialised, operand, |ctx| {
-                    format!(
-                        "{} reads tile {name} at byte {byte} of {}, which nothing has written",
-                        ctx.instr.name,
-                        memory_name(space)
-                    )
-                });
-            }
+        if !write
+            && self.checks.init
+            && let Some(byte) = self.spaces.bank(space).first_unwritten(region)
+        {
+            let name = self.name(operand, "tile");
+            self.report(Rule::Uninitialised, operand, |ctx| {
+                format!(
+                    "{} reads tile {name} at byte {byte} of {}, which nothing has written",
+                    ctx.instr.name,
+                    memory_name(space)
+                )
+            });
         }
         if write && self.checks.init {
             self.spaces.bank(space).mark_written(region);
@@ -549,8 +555,8 @@ impl<'m> Ctx<'m> {
         operand: Site,
     ) -> Result<(usize, i64), Fault> {
         let verb = if write { "writes" } else { "reads" };
-        let name = self.name(operand, "tensor");
         let Some((index, offset)) = self.gm.find(address) else {
+            let name = self.name(operand, "tensor");
             let message = format!(
                 "{} {verb} global memory through {name}, whose pointer belongs to no argument",
                 self.instr.name
@@ -562,12 +568,12 @@ impl<'m> Ctx<'m> {
         let size = buffer.bank.bytes.len() as u64;
         buffer.reach = buffer.reach.max(end.saturating_sub(buffer.base));
         if start < buffer.base || end > buffer.base + size {
+            let (start, end) = (start.wrapping_sub(buffer.base) as i64, end.wrapping_sub(buffer.base) as i64);
+            let argument = buffer.name.clone();
+            let name = self.name(operand, "tensor");
             let message = format!(
-                "{} {verb} bytes {} to {} of argument '{}' through {name}, which has {size} bytes",
+                "{} {verb} bytes {start} to {end} of argument '{argument}' through {name}, which has {size} bytes",
                 self.instr.name,
-                start.wrapping_sub(buffer.base) as i64,
-                end.wrapping_sub(buffer.base) as i64,
-                buffer.name,
             );
             return Err(Fault { rule: Rule::OutsideTensor, message });
         }
@@ -579,6 +585,7 @@ impl<'m> Ctx<'m> {
                 buffer.extent = buffer.extent.max(end - buffer.base);
             } else if let Some(byte) = buffer.bank.first_unwritten(&local) {
                 let argument = buffer.name.clone();
+                let name = self.name(operand, "tensor");
                 self.report(Rule::Uninitialised, operand, |ctx| {
                     format!(
                         "{} reads byte {byte} of argument '{argument}' through {name}, which was not given and nothing \

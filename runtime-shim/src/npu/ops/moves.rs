@@ -9,7 +9,7 @@ use super::transfer::{
     FRACTAL_Z, FRACTAL_Z_3D, Form, NC1HWC0, NDC1HWC0, block, fill, flat, form, layout_name, quant_words, same_width,
     spoil,
 };
-use super::{Ctx, Done, Fault, Img2col, On, Op, Pipe, Rule, illegal};
+use super::{Ctx, Done, Fault, Img2col, On, Op, Pipe, Rule, illegal, scalar};
 use crate::Arch;
 
 /// The instructions.
@@ -31,11 +31,6 @@ pub const OPS: &[Op] = &[
     scalar("TSUBVIEW", subview),
     scalar("TGET_SCALE_ADDR", |_| Ok(())),
 ];
-
-/// An instruction of the scalar pipe.
-const fn scalar(name: &'static str, run: fn(&mut Ctx) -> Done) -> Op {
-    Op { name, on: On::Pipe(Pipe::S), run }
-}
 
 pub(super) fn space(instr: &Instr, index: usize) -> Option<Space> {
     match instr.operands.get(index) {

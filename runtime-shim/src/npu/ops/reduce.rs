@@ -79,7 +79,10 @@ trait Fold {
     const START: Option<f32> = None;
     fn float(element: Element, a: f32, b: f32) -> f32;
     fn signed(a: i64, b: i64) -> i64;
-    fn unsigned(a: u64, b: u64) -> u64;
+    /// The same bits as [`Fold::signed`], but where the order of numbers matters.
+    fn unsigned(a: u64, b: u64) -> u64 {
+        Self::signed(a as i64, b as i64) as u64
+    }
 }
 
 /// A sum in the element type.
@@ -97,9 +100,6 @@ impl Fold for Sum {
     fn signed(a: i64, b: i64) -> i64 {
         a.wrapping_add(b)
     }
-    fn unsigned(a: u64, b: u64) -> u64 {
-        a.wrapping_add(b)
-    }
 }
 
 impl Fold for RowSum {
@@ -108,10 +108,7 @@ impl Fold for RowSum {
         a + b
     }
     fn signed(a: i64, b: i64) -> i64 {
-        a.wrapping_add(b)
-    }
-    fn unsigned(a: u64, b: u64) -> u64 {
-        a.wrapping_add(b)
+        Sum::signed(a, b)
     }
 }
 
@@ -120,9 +117,6 @@ impl Fold for Product {
         rounded(element, a * b)
     }
     fn signed(a: i64, b: i64) -> i64 {
-        a.wrapping_mul(b)
-    }
-    fn unsigned(a: u64, b: u64) -> u64 {
         a.wrapping_mul(b)
     }
 }
