@@ -151,15 +151,15 @@ fn run(arguments: &Arguments) -> Result<i32, i32> {
         Prepared::Vendor(signature, folder) => vendor(arguments, &source, signature, &values, folder)?,
         Prepared::Simulated(kernel) => simulate(arguments, kernel, &values, checks, compiled)?,
     };
-    let tensors: Vec<Tensor> = (0..parameters.len()).map(|i| result.tensor(i, &parameters[i], &values[i])).collect();
+    let tensor = |at: Place| result.tensor(at.0, &parameters[at.0], &values[at.0]);
     let mut code = result.code;
     for (at, expected) in &wanted {
-        if !compare(arguments, &parameters[at.0], &tensors[at.0], expected) {
+        if !compare(arguments, &parameters[at.0], &tensor(*at), expected) {
             code = EXIT_DIAGNOSTICS;
         }
     }
     for (at, output) in &outputs {
-        npy::write(Path::new(&output.value), &tensors[at.0]).map_err(failed)?;
+        npy::write(Path::new(&output.value), &tensor(*at)).map_err(failed)?;
     }
     Ok(code)
 }
@@ -418,7 +418,7 @@ impl Given {
     fn argument(&self) -> Argument {
         match self {
             Given::Tensor(tensor) => Argument::Tensor(tensor.clone()),
-            Given::Fresh(element, shape) => Argument::Fresh(Tensor::zeros(*element, shape).bytes.len()),
+            Given::Fresh(element, shape) => Argument::Fresh(element.bytes_of(shape.iter().product())),
             Given::Spare => Argument::Spare,
             Given::Int(value) => Argument::Int(*value),
             Given::Float(value) => Argument::Float(*value),
