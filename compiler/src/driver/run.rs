@@ -137,11 +137,11 @@ fn run(arguments: &Arguments) -> Result<i32, i32> {
             let written = outputs.iter().any(|(at, _)| at.0 == index);
             values[index] = match expected {
                 Some(tensor) => Some(Given::fresh(tensor.element, &tensor.shape)),
-                None if written && parameter.pointer => Some(Given::Spare),
+                None if written && parameter.pointer => Some(Given::Plain(Argument::Spare)),
                 // Front-end programs take these from whoever launches them.
-                None if parameter.name == "pypto_spmd_block_idx" => Some(Given::BlockIndex),
-                None if parameter.name == "pypto_spmd_block_num" => Some(Given::BlockCount),
-                None if parameter.name == "pypto_spmd_subblock_idx" => Some(Given::SubblockIndex),
+                None if parameter.name == "pypto_spmd_block_idx" => Some(Given::Plain(Argument::BlockIndex)),
+                None if parameter.name == "pypto_spmd_block_num" => Some(Given::Plain(Argument::BlockCount)),
+                None if parameter.name == "pypto_spmd_subblock_idx" => Some(Given::Plain(Argument::SubblockIndex)),
                 None => return Err(usage(missing(parameter, index, parameters))),
             };
         }
@@ -264,7 +264,7 @@ impl RunResult {
         match given {
             Given::Tensor(tensor) => Tensor { bytes: bytes.clone(), ..tensor.clone() },
             Given::Fresh(element, shape) => Tensor { element: *element, shape: shape.clone(), bytes: bytes.clone() },
-            Given::Spare => {
+            Given::Plain(Argument::Spare) => {
                 let element = parameter.element.unwrap_or(Element::U8);
                 let (extent, pitch) = self.extents[index];
                 let (extent, width) = (extent as usize, element.bits().div_ceil(8));
@@ -403,15 +403,15 @@ fn vendor(
 
 impl Given {
     fn vendor(&self) -> VendorArg {
-        match self {
-            Given::Tensor(tensor) => VendorArg::Buffer(tensor.bytes.clone()),
-            Given::Fresh(element, shape) => VendorArg::Buffer(Tensor::zeros(*element, shape).bytes),
-            Given::Spare => VendorArg::Buffer(vec![0; 64 << 20]),
-            Given::Int(value) => VendorArg::Integer(*value),
-            Given::Float(value) => VendorArg::Real(*value),
-            Given::BlockIndex => VendorArg::BlockIndex,
-            Given::BlockCount => VendorArg::BlockCount,
-            Given::SubblockIndex => VendorArg::SubblockIndex,
+        match self.argument() {
+            Argument::Tensor(tensor) => VendorArg::Buffer(tensor.bytes),
+            Argument::Fresh(bytes) => VendorArg::Buffer(vec![0; bytes]),
+            Argument::Spare => VendorArg::Buffer(vec![0; 64 << 20]),
+            Argument::Int(value) => VendorArg::Integer(value),
+            Argument::Float(value) => VendorArg::Real(value),
+            Argument::BlockIndex => VendorArg::BlockIndex,
+            Argument::BlockCount => VendorArg::BlockCount,
+            Argument::SubblockIndex => VendorArg::SubblockIndex,
         }
     }
 
@@ -419,12 +419,7 @@ impl Given {
         match self {
             Given::Tensor(tensor) => Argument::Tensor(tensor.clone()),
             Given::Fresh(element, shape) => Argument::Fresh(element.bytes_of(shape.iter().product())),
-            Given::Spare => Argument::Spare,
-            Given::Int(value) => Argument::Int(*value),
-            Given::Float(value) => Argument::Float(*value),
-            Given::BlockIndex => Argument::BlockIndex,
-            Given::BlockCount => Argument::BlockCount,
-            Given::SubblockIndex => Argument::SubblockIndex,
+            Given::Plain(argument) => argument.clone(),
         }
     }
 }

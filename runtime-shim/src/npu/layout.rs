@@ -1,6 +1,7 @@
 //! Where the elements of a tile lie: runs of elements for reading and writing, strips of bytes for the checks.
 
-use super::abi::{BoxLayout, Tile};
+use super::abi::{BoxLayout, Compact, Site, Slot, Space, Tile};
+use super::element::Element;
 
 /// Part of a tile, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,26 @@ pub struct Run {
 }
 
 impl Tile {
+    /// An unboxed row-major tile, all of it valid, that no variable of the kernel holds.
+    pub fn plain(space: Space, element: Element, rows: usize, cols: usize, address: u64, site: Site) -> Tile {
+        Tile {
+            space,
+            element,
+            row_major: true,
+            box_layout: BoxLayout::None,
+            fractal_bytes: 512,
+            compact: Compact::Null,
+            rows,
+            cols,
+            valid_rows: rows,
+            valid_cols: cols,
+            address,
+            pad: 0,
+            slot: Slot(std::ptr::null_mut()),
+            site,
+        }
+    }
+
     /// The valid part.
     pub fn valid(&self) -> Window {
         Window { row: 0, col: 0, rows: self.valid_rows, cols: self.valid_cols }

@@ -1,6 +1,6 @@
 //! Arguments of a kernel as they stand on the command line.
 
-use pto_runtime_shim::{Element, Parameter, Tensor, npy};
+use pto_runtime_shim::{Argument, Element, Parameter, Tensor, npy};
 use std::path::Path;
 
 /// `NAME=VALUE`.
@@ -46,18 +46,8 @@ pub enum Given {
     Tensor(Tensor),
     /// A type and a shape; nothing written.
     Fresh(Element, Vec<usize>),
-    /// As much memory as it takes.
-    Spare,
-    /// An integer.
-    Int(i64),
-    /// A float.
-    Float(f64),
-    /// The number of the block that runs.
-    BlockIndex,
-    /// The number of blocks.
-    BlockCount,
-    /// The number of the vector core within its block.
-    SubblockIndex,
+    /// What needs neither.
+    Plain(Argument),
 }
 
 /// Most bytes of one argument.
@@ -74,10 +64,12 @@ impl Given {
         let wrong = |expected: &str| Err(format!("--arg {}={}: expected {expected}", split.name, split.value));
         if !parameter.pointer {
             if let Ok(value) = split.value.parse::<i64>() {
-                return Ok(Given::Int(value));
+                return Ok(Given::Plain(Argument::Int(value)));
             }
             return match split.value.parse::<f64>() {
-                Ok(value) if parameter.element.is_none_or(Element::is_float) => Ok(Given::Float(value)),
+                Ok(value) if parameter.element.is_none_or(Element::is_float) => {
+                    Ok(Given::Plain(Argument::Float(value)))
+                }
                 Ok(_) => wrong(&format!("an integer, since '{}' is {}", parameter.name, parameter.cpp)),
                 Err(_) => wrong(&format!("a number, since '{}' is {}", parameter.name, parameter.cpp)),
             };
@@ -161,8 +153,10 @@ mod tests {
         assert_eq!(random("random:f32[8]"), random("random@0:f32[8]"));
         assert_ne!(random("random@1:f32[8]"), random("random@2:f32[8]"));
         assert!(random("random:f32[99]").iter().all(|v| v.abs() <= 1.0));
-        assert!(matches!(read("-5", &parameter(false, Element::I32)), Ok(Given::Int(-5))));
-        assert!(matches!(read("0.5", &parameter(false, Element::F32)), Ok(Given::Float(v)) if v == 0.5));
+        assert!(matches!(read("-5", &parameter(false, Element::I32)), Ok(Given::Plain(Argument::Int(-5)))));
+        assert!(
+            matches!(read("0.5", &parameter(false, Element::F32)), Ok(Given::Plain(Argument::Float(v))) if v == 0.5)
+        );
     }
 
     #[test]

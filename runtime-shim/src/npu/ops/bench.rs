@@ -1,6 +1,6 @@
 //! For tests of instructions: memories of one core, and a way to run one instruction on them.
 
-use super::super::abi::{BoxLayout, Compact, Flag, Slot};
+use super::super::abi::{Flag, Slot};
 use super::*;
 use crate::npu::memory::{Bank, capacity};
 
@@ -33,22 +33,7 @@ pub fn flag(kind: &'static str, value: u64) -> Operand {
 
 /// An unboxed row-major tile, all of it valid.
 pub fn tile(space: Space, element: Element, rows: usize, cols: usize, address: u64) -> Tile {
-    Tile {
-        space,
-        element,
-        row_major: true,
-        box_layout: BoxLayout::None,
-        fractal_bytes: 512,
-        compact: Compact::Null,
-        rows,
-        cols,
-        valid_rows: rows,
-        valid_cols: cols,
-        address,
-        pad: 0,
-        slot: Slot(std::ptr::null_mut()),
-        site: Site::NONE,
-    }
+    Tile::plain(space, element, rows, cols, address, Site::NONE)
 }
 
 /// An unboxed row-major vector tile, all of it valid.

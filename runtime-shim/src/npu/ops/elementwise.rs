@@ -9,7 +9,7 @@ use std::slice;
 
 use super::{Apart, Ctx, Done, Fault, On, Op, Pipe, Rule, illegal, vector};
 use crate::Arch;
-use crate::npu::abi::{BoxLayout, Compact, Instr, Operand, Site, Slot, Space, Tile};
+use crate::npu::abi::{BoxLayout, Instr, Operand, Site, Space, Tile};
 use crate::npu::element::{Element, Lane};
 use crate::npu::layout::Window;
 
@@ -735,22 +735,7 @@ fn fill(ctx: &mut Ctx) -> Done {
                 let (shape, size) = (&conv.shape, conv.elements);
                 return Err(illegal(format!("TEXPANDS: shape {shape:?} is larger than the {size} elements of dst")));
             };
-            flat = Tile {
-                space: conv.space,
-                element: conv.element,
-                row_major: true,
-                box_layout: BoxLayout::None,
-                fractal_bytes: 512,
-                compact: Compact::Null,
-                rows: 1,
-                cols: count,
-                valid_rows: 1,
-                valid_cols: count,
-                address: conv.address,
-                pad: 0,
-                slot: Slot(std::ptr::null_mut()),
-                site: conv.site,
-            };
+            flat = Tile::plain(conv.space, conv.element, 1, count, conv.address, conv.site);
             (&flat, flat.whole())
         }
         _ => {

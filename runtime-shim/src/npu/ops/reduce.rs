@@ -6,7 +6,7 @@
 use super::elementwise::{dividing, greater, holds, lesser, room, scratch};
 use super::{Apart, Ctx, Done, Fault, Op, Rule, illegal, vector};
 use crate::Arch;
-use crate::npu::abi::{BoxLayout, Compact, Site, Slot, Space, Tile};
+use crate::npu::abi::{BoxLayout, Site, Space, Tile};
 use crate::npu::element::{Element, Lane};
 use crate::npu::layout::Window;
 
@@ -539,22 +539,7 @@ fn combine<L: Lane>(ctx: &mut Ctx, axis: Axis, f: impl Fn(L, L) -> L) -> Done {
 fn spread_scratch(ctx: &mut Ctx, dst: &Tile) -> Done {
     let bytes = dst.valid_rows.div_ceil(8).min(30) * 8 * BLOCK;
     let Some(tmp) = ctx.tile_if(3) else {
-        return ctx.clobber(&Tile {
-            space: Space::Vec,
-            element: Element::U8,
-            row_major: true,
-            box_layout: BoxLayout::None,
-            fractal_bytes: 512,
-            compact: Compact::Null,
-            rows: 1,
-            cols: bytes,
-            valid_rows: 1,
-            valid_cols: bytes,
-            address: 184 * 1024,
-            pad: 0,
-            slot: Slot(std::ptr::null_mut()),
-            site: Site::NONE,
-        });
+        return ctx.clobber(&Tile::plain(Space::Vec, Element::U8, 1, bytes, 184 * 1024, Site::NONE));
     };
     let found = tmp.bytes();
     if found < bytes {

@@ -4,7 +4,7 @@
 //! A tensor has five dimensions; its layout says which of them make up the rows and which the columns of a tile. A
 //! transfer is then a strided copy between the tensor and a list of values, row by row.
 
-use super::super::abi::{BoxLayout, Compact, Conv, Global, Instr, Operand, Slot, Space, Tile};
+use super::super::abi::{BoxLayout, Conv, Global, Instr, Operand, Space, Tile};
 use super::super::element::{Element, Lane};
 use super::super::layout::Window;
 use super::super::memory::memory_name;
@@ -486,22 +486,7 @@ pub(super) fn flat(ctx: &Ctx, conv: &Conv, rows: i64, cols: i64) -> Result<Tile,
             });
         }
     }
-    Ok(Tile {
-        space: conv.space,
-        element: conv.element,
-        row_major: true,
-        box_layout: BoxLayout::None,
-        fractal_bytes: 512,
-        compact: Compact::Null,
-        rows: rows as usize,
-        cols: cols as usize,
-        valid_rows: rows as usize,
-        valid_cols: cols as usize,
-        address: conv.address,
-        pad: 0,
-        slot: Slot(std::ptr::null_mut()),
-        site: conv.site,
-    })
+    Ok(Tile::plain(conv.space, conv.element, rows as usize, cols as usize, conv.address, conv.site))
 }
 
 /// How a convolution tile is filled: the path, the tile as rows and columns, and how many of these columns are written.

@@ -3,6 +3,7 @@
 use super::super::bench::{Bench, flag, tile, tiles, vec};
 use super::*;
 use crate::npu::abi::Conv;
+use crate::npu::abi::Slot;
 use Element::{BF16, F16, F32, I8, I16, I32, U8, U16, U32, U64};
 
 const NAN: f64 = f64::NAN;

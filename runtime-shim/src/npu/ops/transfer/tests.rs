@@ -3,6 +3,7 @@
 use super::super::super::abi::{Image, Site};
 use super::super::bench::{Bench, dense, flag, tile, vec};
 use super::*;
+use crate::npu::abi::Slot;
 use Element::{BF16, F8E8M0, F16, F32, I8, I16, I32, U8, U64};
 
 /// A boxed tile of L1 or of another space, by its form.
