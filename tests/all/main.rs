@@ -3,6 +3,7 @@
 //! `PTO_BIN_DIR` names the folder of the programs when they are not beside this one. `INSTA_UPDATE=always` accepts
 //! changed snapshots: read the diff before it is committed.
 
+mod agreement;
 mod binaries;
 mod cli_ptoas;
 mod cli_ptoc;

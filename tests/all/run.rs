@@ -7,7 +7,7 @@
 mod codegen;
 mod cube;
 mod data;
-mod launch;
+pub(super) mod launch;
 mod mixed;
 mod scalar;
 mod vector;
@@ -20,10 +20,10 @@ use std::{fs, path::Path};
 
 /// One kernel: its file from the root, the functions of it that run together, and the runs.
 #[derive(Clone, Copy)]
-struct Row {
-    file: &'static str,
-    functions: &'static [&'static str],
-    trials: fn() -> Vec<Trial>,
+pub(super) struct Row {
+    pub file: &'static str,
+    pub functions: &'static [&'static str],
+    pub trials: fn() -> Vec<Trial>,
     /// Further C++ that has the launcher in it, instead of one made from the parameters.
     launcher: Option<&'static str>,
 }
@@ -34,16 +34,16 @@ const fn row(file: &'static str, functions: &'static [&'static str], trials: fn(
 
 /// One run: arguments and what they hold afterwards.
 #[derive(Clone, Debug)]
-struct Trial {
-    blocks: usize,
-    parts: Vec<Part>,
+pub(super) struct Trial {
+    pub blocks: usize,
+    pub parts: Vec<Part>,
 }
 
 #[derive(Clone, Debug)]
-struct Part {
-    argument: Argument,
+pub(super) struct Part {
+    pub argument: Argument,
     shape: Vec<usize>,
-    want: Option<(Tensor, Tolerance)>,
+    pub want: Option<(Tensor, Tolerance)>,
 }
 
 impl Trial {
@@ -108,7 +108,7 @@ impl Trial {
 }
 
 /// All tables.
-const TABLES: [&[Row]; 5] = [codegen::ROWS, vector::ROWS, cube::ROWS, mixed::ROWS, scalar::ROWS];
+pub(super) const TABLES: [&[Row]; 5] = [codegen::ROWS, vector::ROWS, cube::ROWS, mixed::ROWS, scalar::ROWS];
 
 /// Kernels that cannot run, and why: file and function.
 const CANNOT_RUN: [(&str, &str, &str); 1] =
