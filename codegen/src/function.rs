@@ -91,6 +91,10 @@ fn cpp_type(ty: Type) -> Option<String> {
     if let Some((element, space)) = pointer(ty) {
         return Some(format!("{} {}*", qualifier(space), element.cpp()));
     }
+    // How far each list of a merge was used (`tmrgsort`).
+    if ty.to_string() == "vector<4xi16>" {
+        return Some("MrgSortExecutedNumList".to_owned());
+    }
     Element::of(ty).map(|e| e.cpp().to_owned())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{expression::Expression, function::Body};
 use melior::ir::{OperationRef, Value};
-use pto_dialect::{BLayout, CompactMode, Element, Op, PadValue, SLayout, Space, Tile, constant_int};
+use pto_dialect::{BLayout, CompactMode, Element, Op, PadValue, SLayout, Space, Tile, UNTOUCHED, constant_int};
 
 /// `Tile<TileType::Vec, float, 16, 64>`; arguments that have their default value at the end are left out.
 pub fn tile_type(tile: &Tile) -> String {
@@ -122,7 +122,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         let name = self.declare_tile(result, &tile, [op.operand("valid_row"), op.operand("valid_col")]);
         match op.operand("addr") {
             Some(addr) => self.emit_tassign(op.raw, &name, &tile, addr),
-            None if op.is("declare_tile") => {}
+            None if op.is("declare_tile") || op.attr(UNTOUCHED).is_some() => {}
             None => self.fail(op.raw, "has no address; run pto-allocate-memory-addr and pto-resolve-views first"),
         }
     }

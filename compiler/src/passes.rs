@@ -15,6 +15,7 @@ pub mod infer_layout;
 pub mod insert_sync;
 pub mod legalize_tiles;
 pub mod lower_frontend_pipes;
+pub mod materialize_sections;
 pub mod materialize_tmp;
 pub mod resolve_reserved_buffers;
 pub mod resolve_views;
@@ -52,6 +53,9 @@ device_passes! {
     verify_target = "pto-verify-target", "legality that depends on the target", verify_target::verify_target;
     /// Which kind of core a function is for.
     infer_kernel_kind = "pto-infer-kernel-kind", "which kind of core a function is for", infer_kernel_kind::run;
+    /// Sections for functions that work on both cores.
+    materialize_sections = "pto-materialize-sections", "sections for functions that work on both cores",
+        materialize_sections::run;
     /// Tile layouts and moves as the target wants them.
     legalize_tiles = "pto-legalize-tiles", "tile layouts and moves as the target wants them", legalize_tiles::run;
     /// Queue operations on handles.

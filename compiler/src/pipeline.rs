@@ -52,6 +52,7 @@ const fn always(_: &Settings) -> bool {
 const STEPS: &[Step] = &[
     Step { name: "pto-legalize-tiles", make: |s| passes::legalize_tiles(source(s)), runs: always },
     Step { name: "pto-verify-target", make: |s| passes::verify_target(source(s)), runs: always },
+    Step { name: "pto-materialize-sections", make: |s| passes::materialize_sections(source(s)), runs: always },
     Step { name: "pto-infer-kernel-kind", make: |s| passes::infer_kernel_kind(source(s)), runs: always },
     Step { name: "pto-lower-frontend-pipes", make: |s| passes::lower_frontend_pipes(source(s)), runs: always },
     Step { name: "pto-infer-layout", make: |s| passes::infer_layout(source(s)), runs: |s| s.layout },

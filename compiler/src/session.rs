@@ -5,6 +5,7 @@ mod front_end;
 use crate::{
     ir,
     memory::{Order, Planner},
+    passes::materialize_tmp,
     pipeline::{self, Settings},
     placement,
     target::{DEFAULT_TARGET, TARGET_ATTRIBUTE, module_target},
@@ -202,7 +203,7 @@ fn stages(context: &Context, text: &str, file: &str, options: &CompileOptions, o
     set_target(context, &module, &device);
     // Addresses of a front-end program are ours, whatever the level.
     let level = if front_end::is_program(text, file) { Level::Mixed } else { options.level };
-    check_before(module.as_operation(), level)?;
+    check_before(module.as_operation(), level, &device)?;
     outcome.stage = Stage::Passes;
     let settings = Settings {
         device,
@@ -316,7 +317,7 @@ fn set_target<'c>(context: &'c Context, module: &Module<'c>, device: &Device) {
 }
 
 /// What no pass is responsible for.
-fn check_before(root: OperationRef, level: Level) -> Option<()> {
+fn check_before(root: OperationRef, level: Level, device: &Device) -> Option<()> {
     let mut ok = true;
     for op in ir::walk(root) {
         if op_name(op) == "scf.for"
@@ -327,10 +328,22 @@ fn check_before(root: OperationRef, level: Level) -> Option<()> {
             ok = false;
         }
         if let Some(known) = Op::of(op) {
-            ok &= check_level(known, level);
+            ok &= check_level(known, level) && check_scratch(known, level, device);
         }
     }
     ok.then_some(())
+}
+
+/// Where the author gives all addresses, that of a scratch tile is his too.
+fn check_scratch(op: Op, level: Level, device: &Device) -> bool {
+    let missing = if level == Level::Given { materialize_tmp::missing(op, device) } else { None };
+    let Some((bytes, shape)) = missing else { return true };
+    let message = format!(
+        "'{}' op needs a scratch tile tmp of {bytes} bytes (vec {shape}) on {} when --pto-level=level3",
+        op.facts.name, device.name
+    );
+    diagnostics::error(op.raw.location(), "PTO-0309", message).emit();
+    false
 }
 
 /// In the strict levels, addresses come from one side only.

@@ -75,6 +75,13 @@ int64_t ptoShapedInfo(MlirType type, int64_t *extents, int64_t capacity, MlirTyp
 
 /// Element type and memory space of a pointer.
 bool ptoPtrInfo(MlirType type, MlirType *element, int32_t *space) {
+  // A memref in a memory space is a pointer that some front-ends hand to queues.
+  if (auto memref = dyn_cast<MemRefType>(unwrap(type))) {
+    auto place = dyn_cast_or_null<AddressSpaceAttr>(memref.getMemorySpace());
+    *element = wrap(memref.getElementType());
+    *space = int32_t(place ? place.getValue() : AddressSpace::gm);
+    return true;
+  }
   auto ptr = dyn_cast<PtrType>(unwrap(type));
   if (!ptr)
     return false;

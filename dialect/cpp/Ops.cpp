@@ -9,6 +9,16 @@
 using namespace mlir;
 using namespace pto;
 
+/// A pointer type, in full or from its `<` on.
+static ParseResult parsePointer(OpAsmParser &parser, Type &type) {
+  PtrType pointer;
+  if (parser.parseCustomTypeWithFallback(pointer))
+    return failure();
+  type = pointer;
+  return success();
+}
+static void printPointer(OpAsmPrinter &printer, Operation *, Type type) { printer << type; }
+
 #define GET_OP_CLASSES
 #include "PtoOps.cpp.inc"
 
@@ -24,12 +34,12 @@ struct OpAlias {
 };
 } // namespace
 
-/// Parses an older spelling of the operation `meant`. `needed` is an operand that the older operation always has; empty:
-/// none.
+/// Parses an older spelling of the operation `meant`. `needed` is an operand that the older operation always has,
+/// written behind the first one; empty: none.
 static ParseResult parseAliasOf(OpAsmParser &parser, OperationState &result, StringRef meant, const TileOpSpec &spec,
                                 StringRef needed) {
   result.name = OperationName(meant, parser.getContext());
-  if (parseTileOp(parser, result, spec))
+  if (parseTileOp(parser, result, spec, needed))
     return failure();
   if (needed.empty())
     return success();

@@ -4,7 +4,7 @@ use crate::{ffi, op::Op};
 use melior::{
     Context,
     ir::{
-        Attribute, BlockLike, Identifier, Location, Operation, OperationRef, Type, Value, ValueLike,
+        Attribute, BlockLike, BlockRef, Identifier, Location, Operation, OperationRef, Type, Value, ValueLike,
         attribute::{DenseI32ArrayAttribute, IntegerAttribute},
         operation::{OperationBuilder, OperationLike},
     },
@@ -14,6 +14,15 @@ use melior::{
 pub fn insert_before<'c, 'a>(anchor: OperationRef<'c, 'a>, op: Operation<'c>) -> OperationRef<'c, 'a> {
     let block = anchor.block().expect("an anchor stands in a block");
     block.insert_operation_before(anchor, op)
+}
+
+/// Moves an operation to the end of a block.
+pub fn move_to_end<'c, 'a>(op: OperationRef<'c, 'a>, block: BlockRef<'c, 'a>) {
+    // SAFETY: the operation is live and owned by its block; ownership goes from that block to the new one.
+    unsafe {
+        mlir_sys::mlirOperationRemoveFromParent(op.to_raw());
+        mlir_sys::mlirBlockAppendOwnedOperation(block.to_raw(), op.to_raw());
+    }
 }
 
 /// Removes an operation whose results have no uses.

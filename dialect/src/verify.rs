@@ -130,6 +130,8 @@ const RULES: &[(&str, Rule)] = &[
 pub fn verify(op: OperationRef) -> bool {
     let Some(op) = Op::of(op) else { return true };
     let mut check = Check::new(op);
+    generic::known_attributes(&mut check);
+    generic::known_elements(&mut check);
     for (_, rule) in RULES.iter().filter(|(name, _)| op.facts.has_rule(name)) {
         rule(&mut check);
     }

@@ -149,7 +149,7 @@ def AddPtrOp : PTO_Op<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>]> {
   let summary = "a pointer moved by a number of elements";
   let arguments = (ins PtrRef:$ptr, IndexValue:$offset);
   let results = (outs PtrRef:$result);
-  let assemblyFormat = "$ptr `,` $offset attr-dict `:` type($ptr) `->` type($result)";
+  let assemblyFormat = "$ptr `,` $offset attr-dict `:` custom<Pointer>(type($ptr)) `->` custom<Pointer>(type($result))";
 }
 
 def CastPtrOp : PTO_Op<"castptr", [Pure]> {

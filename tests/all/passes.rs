@@ -56,7 +56,7 @@ fn folder(case: &Case) -> &str {
 }
 
 /// The folders that must exist, one per pass.
-fn names() -> [&'static str; 11] {
+fn names() -> [&'static str; 12] {
     [
         "allocate",
         "check_placement",
@@ -66,6 +66,7 @@ fn names() -> [&'static str; 11] {
         "insert_sync",
         "legalize_tiles",
         "lower_frontend_pipes",
+        "materialize_sections",
         "materialize_tmp",
         "resolve_reserved_buffers",
         "resolve_views",

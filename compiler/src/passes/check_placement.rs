@@ -11,6 +11,7 @@
 //! The library counts rows * columns * element size, and two 4-bit values in a byte as two bytes; a convolution tile would
 //! count its buffer size in elements, but no operation here makes one.
 
+mod calls;
 mod owners;
 
 use crate::ir;
@@ -18,7 +19,7 @@ use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use pto_dialect::{
     CompactMode, Op, Space, Tile, attribute, constant_int,
     device::{Device, Memory},
-    diagnostics, multi_tile,
+    diagnostics, multi_tile, value_key,
 };
 
 /// Runs the pass on a module.
@@ -39,7 +40,9 @@ fn check_function(function: OperationRef, device: &Device) -> bool {
             "alloc_multi_tile" => check_slots(op, device),
             "subview" => check_window(op, device),
             "reserve_buffer" => check_reserved(op, device),
+            _ if op.operand("a_scale").is_some() => check_scales(op, &ops),
             _ if op.facts.has_rule("acc_in_place") => check_accumulator(op),
+            _ if keeps_operands_apart(op) => check_apart(op),
             _ => true,
         };
     }
@@ -158,6 +161,81 @@ fn check_accumulator(op: Op) -> bool {
     );
     diagnostics::error(op.raw.location(), "PTO-0610", message).help("name one tile as both").emit();
     false
+}
+
+/// The hardware looks for scales at the address of their left or right tile divided by 16 and nowhere else.
+fn check_scales(op: Op, ops: &[Op]) -> bool {
+    let mut ok = !op.facts.has_rule("acc_in_place") || check_accumulator(op);
+    for (of, scale) in [("a", "a_scale"), ("b", "b_scale")] {
+        let (Some(of), Some(scale)) = (op.operand(of), op.operand(scale)) else { continue };
+        let is = |operand: Option<Value>, wanted: Value| operand.is_some_and(|v| value_key(v) == value_key(wanted));
+        // Placed by the kernel itself, at run time.
+        let moved = ops.iter().any(|o| o.is("tget_scale_addr") && is(o.operand("src"), of) && is(o.operand("dst"), scale));
+        let place = |tile: Value| Op::defining(tile).and_then(address);
+        let (Some(from), Some(to)) = (place(of), place(scale)) else { continue };
+        if !moved && from >> 4 != to {
+            let message = format!(
+                "'{}' op finds the scales of {} (at {from:#x}) at {:#x}, but {} stands at {to:#x}",
+                op.facts.name,
+                ir::label(of),
+                from >> 4,
+                ir::label(scale)
+            );
+            diagnostics::error(op.raw.location(), "PTO-0613", message)
+                .help("use pto.tget_scale_addr, or give the scales the address of their tile divided by 16")
+                .emit();
+            ok = false;
+        }
+    }
+    ok
+}
+
+/// Operations whose library code writes one operand while it still needs others: the groups of `tquant.mx`, and the
+/// X-to-ZZ form of `tmov`, which has a scratch tile in vec.
+fn keeps_operands_apart(op: Op) -> bool {
+    let scratch = op.operand("fp").and_then(Tile::of_value).is_some_and(|tile| tile.space == Space::Vec);
+    op.facts.has_rule("tquant_mx") || (op.is("tmov") && scratch)
+}
+
+/// No two of an operation's tiles share bytes, as far as their addresses are constant.
+fn check_apart(op: Op) -> bool {
+    let place = |value: Value| -> Option<(Space, i64, i64)> {
+        let owner = owner_of(value)?;
+        let (start, tile) = (address(owner)?, Tile::of_value(owner.result()?)?);
+        Some((tile.space, start, start.saturating_add(tile.footprint_bytes() as i64)))
+    };
+    let placed: Vec<_> = op.named_operands().into_iter().filter_map(|(o, v)| Some((o.name, v, place(v)?))).collect();
+    let mut ok = true;
+    for (index, (name, value, b)) in placed.iter().enumerate() {
+        for (other_name, other, a) in &placed[..index] {
+            if a.0 == b.0 && a.1 < b.2 && b.1 < a.2 {
+                let message = format!(
+                    "'{}' op needs {other_name} and {name} apart, but tiles {} ({} to {}) and {} ({} to {}) share bytes of {}",
+                    op.facts.name,
+                    ir::label(*other),
+                    a.1,
+                    a.2,
+                    ir::label(*value),
+                    b.1,
+                    b.2,
+                    a.0.name()
+                );
+                diagnostics::error(op.raw.location(), "PTO-0612", message).emit();
+                ok = false;
+            }
+        }
+    }
+    ok
+}
+
+/// The tile whose bytes a view of it shows.
+fn owner_of<'c, 'a>(value: Value<'c, 'a>) -> Option<Op<'c, 'a>> {
+    let definition = Op::defining(value)?;
+    match definition.mnemonic() {
+        "treshape" | "bitcast" => owner_of(definition.operand("src")?),
+        "subview" if address(definition).is_none() => owner_of(definition.operand("source")?),
+        _ => Some(definition),
+    }
 }
 
 /// A window lies inside its tile and starts at an aligned address.

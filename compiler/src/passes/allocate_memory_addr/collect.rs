@@ -3,7 +3,7 @@
 use super::lifetimes::{self, Lifetime};
 use crate::{ir, passes::resolve_views::slot_stride};
 use melior::ir::{OperationRef, Value, ValueLike};
-use pto_dialect::{Op, Space, Tile, constant_int, device::Device, edit, multi_tile, name_of_value, value_key};
+use pto_dialect::{Op, Space, Tile, UNTOUCHED, constant_int, device::Device, edit, multi_tile, name_of_value, value_key};
 use std::collections::HashMap;
 
 /// A tile that owns bytes, with all windows of it.
@@ -99,8 +99,8 @@ fn root<'c, 'a>(op: Op<'c, 'a>, device: &Device) -> Option<Root<'c, 'a>> {
         None => Tile::of_value(value).map(|tile| (tile, tile.footprint_bytes()))?,
     };
     let given = op.operand("addr");
-    // A tile that nobody uses needs no bytes; `pto-resolve-views` drops it.
-    if given.is_none() && edit::is_unused(value) {
+    // A tile that nobody uses needs no bytes (`pto-resolve-views` drops it), and neither does one that nobody touches.
+    if given.is_none() && (edit::is_unused(value) || op.attr(UNTOUCHED).is_some()) {
         return None;
     }
     let addr = given.and_then(constant_int).and_then(|a| u64::try_from(a).ok());
