@@ -132,7 +132,8 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
 
     /// The library sets both extents at once only where both are open.
     fn emit_set_validshape(&mut self, op: Op<'c, 'a>) {
-        let Some(tile) = op.operand("source").and_then(Tile::of_value) else { return };
+        let Some((source, tile)) = op.operand("source").and_then(|s| Some((s, Tile::of_value(s)?))) else { return };
+        self.check_valid(op, source, &tile);
         match (tile.valid_rows, tile.valid_cols) {
             (None, None) => self.statement(op, "$source.SetValidShape($valid_row, $valid_col)"),
             (None, Some(_)) => self.statement(op, "$source.SetValidRow($valid_row)"),
@@ -247,7 +248,7 @@ fn has_relu(op: Op) -> bool {
 }
 
 /// A string literal's content.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '"' => "\\\"".to_owned(),

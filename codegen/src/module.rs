@@ -14,6 +14,8 @@ pub struct Options {
     pub runtime_tassign: bool,
     /// Write `#line` directives, so that whoever compiles the C++ reports places of the kernel's own source.
     pub line_directives: bool,
+    /// Check valid extents that are known at run time before a tile gets them, and stop with a message.
+    pub runtime_checks: bool,
 }
 
 /// How many TASSIGN calls of each form there are.

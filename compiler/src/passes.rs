@@ -9,6 +9,7 @@ use pto_dialect::{
 
 pub mod allocate_memory_addr;
 pub mod check_placement;
+pub mod find_lost_values;
 pub mod flush_scalar_stores;
 pub mod infer_kernel_kind;
 pub mod infer_layout;
@@ -16,6 +17,7 @@ pub mod insert_sync;
 pub mod legalize_tiles;
 pub mod lower_frontend_pipes;
 pub mod materialize_tmp;
+pub mod remove_identity_moves;
 pub mod resolve_reserved_buffers;
 pub mod resolve_views;
 pub mod verify_target;
@@ -54,6 +56,8 @@ device_passes! {
     infer_kernel_kind = "pto-infer-kernel-kind", "which kind of core a function is for", infer_kernel_kind::run;
     /// Tile layouts and moves as the target wants them.
     legalize_tiles = "pto-legalize-tiles", "tile layouts and moves as the target wants them", legalize_tiles::run;
+    /// Values that loops compute for nobody.
+    find_lost_values = "pto-find-lost-values", "values that loops compute for nobody", find_lost_values::run;
     /// Queue operations on handles.
     lower_frontend_pipes = "pto-lower-frontend-pipes", "queue operations on handles", lower_frontend_pipes::run;
     /// Layouts of tensor views.
@@ -65,6 +69,8 @@ device_passes! {
         resolve_reserved_buffers::run;
     /// Windows with addresses of their own.
     resolve_views = "pto-resolve-views", "windows with addresses of their own", resolve_views::run;
+    /// Moves of a tile onto itself.
+    remove_identity_moves = "pto-remove-identity-moves", "moves of a tile onto itself", remove_identity_moves::run;
     /// The independent check of every placement.
     check_placement = "pto-check-placement", "the independent check of every placement", check_placement::run;
     /// Barriers between dependent operations.

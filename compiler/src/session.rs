@@ -21,6 +21,7 @@ use pto_dialect::{
     edit, new_context, op_name, parse,
 };
 use std::{
+    collections::HashSet,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -92,6 +93,8 @@ pub struct CompileOptions {
     pub runtime_tassign: bool,
     /// Write `#line` directives into the C++.
     pub line_directives: bool,
+    /// Check valid extents at run time in the C++.
+    pub runtime_checks: bool,
     /// Passes after which the IR is wanted; `all` for every one.
     pub print_after: Vec<String>,
     /// Accept operations of unknown dialects when parsing.
@@ -157,12 +160,29 @@ pub fn compile(text: &str, file: &str, options: &CompileOptions) -> Outcome {
         printed: Vec::new(),
     };
     stages(&context, text, file, options, &mut outcome);
-    outcome.diagnostics = collector.take();
+    outcome.diagnostics = tidy(collector.take(), outcome.stage);
     if outcome.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         outcome.text = None;
     }
     outcome
 }
+
+/// Gives MLIR's own errors a code and drops what was said twice: verifying operations one by one repeats what concerns the
+/// regions around them.
+fn tidy(mut diagnostics: Vec<Diagnostic>, stage: Stage) -> Vec<Diagnostic> {
+    let mut seen = HashSet::new();
+    diagnostics.retain(|d| seen.insert((d.code.clone(), d.position.clone(), d.message.clone())));
+    for diagnostic in diagnostics.iter_mut().filter(|d| d.severity == Severity::Error && d.code.is_empty()) {
+        let verified = diagnostic.message.starts_with('\'') && diagnostic.message.contains("' op ");
+        diagnostic.code = if stage == Stage::Parse && !verified { SYNTAX } else { CONSTRAINT }.to_owned();
+    }
+    diagnostics
+}
+
+/// The text cannot be read.
+const SYNTAX: &str = "PTO-0101";
+/// An operation breaks its definition: what MLIR checks by itself.
+const CONSTRAINT: &str = "PTO-0102";
 
 fn stages(context: &Context, text: &str, file: &str, options: &CompileOptions, outcome: &mut Outcome) -> Option<()> {
     let (mut module, device) = if front_end::is_program(text, file) {
@@ -250,8 +270,11 @@ fn emit(module: &Module, device: &Device, options: &CompileOptions, outcome: &mu
             None
         }
         Emit::Cpp => {
-            let codegen =
-                CodegenOptions { runtime_tassign: options.runtime_tassign, line_directives: options.line_directives };
+            let codegen = CodegenOptions {
+                runtime_tassign: options.runtime_tassign,
+                line_directives: options.line_directives,
+                runtime_checks: options.runtime_checks,
+            };
             let emitted = pto_codegen::emit(module, device, &codegen)?;
             outcome.tassign = emitted.tassign;
             Some(emitted.text)

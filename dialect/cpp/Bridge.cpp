@@ -134,6 +134,23 @@ static void keepNames(const AsmParserState &state) {
       argument.setLoc(named(textOf(argumentDefinition), argument.getLoc()));
 }
 
+/// Verifies. After a failure every operation is verified by itself, so that a run reports more than the first problem.
+static LogicalResult verifyAll(ModuleOp module) {
+  {
+    ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &diagnostic) {
+      return success(diagnostic.getSeverity() == DiagnosticSeverity::Error);
+    });
+    if (succeeded(mlir::verify(module)))
+      return success();
+  }
+  bool found = false;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) { found |= failed(mlir::verify(op, /*verifyRecursively=*/false)); });
+  // What shows only in the whole.
+  if (!found)
+    (void)mlir::verify(module);
+  return failure();
+}
+
 MlirModule ptoParse(MlirContext context, MlirStringRef text, MlirStringRef file, bool allowUnregistered) {
   MLIRContext *ctx = unwrap(context);
   ctx->allowUnregisteredDialects(allowUnregistered);
@@ -153,7 +170,7 @@ MlirModule ptoParse(MlirContext context, MlirStringRef text, MlirStringRef file,
     module = ModuleOp::create(UnknownLoc::get(ctx));
     module->getBody()->getOperations().splice(module->getBody()->end(), block.getOperations());
   }
-  if (failed(mlir::verify(*module)))
+  if (failed(verifyAll(*module)))
     return {nullptr};
   return wrap(module.release());
 }

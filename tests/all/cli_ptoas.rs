@@ -45,10 +45,10 @@ fn sync_only_when_asked() {
 fn the_flag_wins_with_a_warning() {
     let run = run("ptoas", [KERNEL, "--pto-arch=a5"]);
     assert_eq!(run.code, Some(0));
-    assert!(run.stderr.contains("warning: [PTO-0306]"), "{}", run.stderr);
+    assert!(run.stderr.contains("warning: ") && run.stderr.contains("[PTO-0306]"), "{}", run.stderr);
     let unknown = pto_tests::run("ptoas", ["tests/cases/cli/unknown_target.pto"]);
     assert_eq!(unknown.code, Some(0), "there, an unknown target of the module is a3");
-    assert!(unknown.stderr.contains("warning: [PTO-0301]"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("warning: ") && unknown.stderr.contains("[PTO-0301]"), "{}", unknown.stderr);
 }
 
 #[test]

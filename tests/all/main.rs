@@ -10,6 +10,7 @@ mod cli_ptoc;
 mod cli_run;
 mod codegen;
 mod determinism;
+mod diagnostics;
 mod errors;
 mod frontend;
 mod outputs;

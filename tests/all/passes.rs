@@ -56,10 +56,11 @@ fn folder(case: &Case) -> &str {
 }
 
 /// The folders that must exist, one per pass.
-fn names() -> [&'static str; 11] {
+fn names() -> [&'static str; 13] {
     [
         "allocate",
         "check_placement",
+        "find_lost_values",
         "flush_scalar_stores",
         "infer_kernel_kind",
         "infer_layout",
@@ -67,6 +68,7 @@ fn names() -> [&'static str; 11] {
         "legalize_tiles",
         "lower_frontend_pipes",
         "materialize_tmp",
+        "remove_identity_moves",
         "resolve_reserved_buffers",
         "resolve_views",
     ]

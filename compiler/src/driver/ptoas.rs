@@ -4,7 +4,10 @@
 //! (0, or 1 for everything else). Options of other backends are refused by name.
 
 use crate::{
-    driver::{output, render::render},
+    driver::{
+        output,
+        render::{Format, render},
+    },
     session::{CompileOptions, Emit, Level, OnConflict, Outcome, Stage, compile},
 };
 use pto_dialect::device::Device;
@@ -43,6 +46,7 @@ const OPTIONS: &[(&str, Takes, Use)] = &[
     ("disable-infer-layout", Takes::Switch, Use::Obeyed),
     ("emit-pto-ir", Takes::Switch, Use::Obeyed),
     ("tassign", Takes::Value, Use::Obeyed),
+    ("diagnostics", Takes::Value, Use::Obeyed),
     ("plan-memory-impl", Takes::Value, Use::Obeyed),
     ("mlir-print-ir-after", Takes::Value, Use::Obeyed),
     ("mlir-print-ir-after-all", Takes::Switch, Use::Obeyed),
@@ -269,12 +273,17 @@ fn run(line: &CommandLine) -> Result<i32, String> {
     let input = line.input.as_deref().unwrap_or("-");
     let text = output::read(input).map_err(|error| format!("Error: Could not open input file: {input}: {error}"))?;
     let options = options(line)?;
+    let format = match line.value("diagnostics") {
+        None | Some("text") => Format::Ptoas,
+        Some("json") => Format::Json,
+        Some(other) => return Err(format!("Error: invalid --diagnostics='{other}'. Expected 'text' or 'json'.")),
+    };
     let file = if input == "-" { "<stdin>" } else { input };
     let outcome = compile(&text, file, &options);
     for (pass, ir) in &outcome.printed {
         eprintln!("// -----// IR Dump After {pass} //----- //\n{ir}\n");
     }
-    eprint!("{}", render(&outcome.diagnostics, file, &text));
+    eprint!("{}", render(format, &outcome.diagnostics, file, &text));
     match &outcome.text {
         Some(product) => {
             let target = line.value("o").unwrap_or("-");
