@@ -11,6 +11,7 @@ mod cli_run;
 mod codegen;
 mod determinism;
 mod errors;
+mod explain;
 mod frontend;
 mod outputs;
 mod passes;
