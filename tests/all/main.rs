@@ -12,6 +12,7 @@ mod codegen;
 mod determinism;
 mod diagnostics;
 mod errors;
+mod explain;
 mod frontend;
 mod outputs;
 mod passes;
