@@ -12,7 +12,7 @@ module {
     %a = pto.alloc_tile : !v
     %b = pto.alloc_tile : !h
     pto.tadd ins(%a, %b : !v, !h) outs(%a : !v)
-    pto.tmul ins(%a, %a : !v, !v) outs(%b : !h)
+    pto.tmul ins(%b, %a : !h, !v) outs(%b : !h)
     return
   }
   func.func @g() {
