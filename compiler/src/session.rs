@@ -173,7 +173,9 @@ fn tidy(mut diagnostics: Vec<Diagnostic>, stage: Stage) -> Vec<Diagnostic> {
     let mut seen = HashSet::new();
     diagnostics.retain(|d| seen.insert((d.code.clone(), d.position.clone(), d.message.clone())));
     for diagnostic in diagnostics.iter_mut().filter(|d| d.severity == Severity::Error && d.code.is_empty()) {
-        let verified = diagnostic.message.starts_with('\'') && diagnostic.message.contains("' op ");
+        let text = &diagnostic.message;
+        let verified = (text.starts_with('\'') && text.contains("' op "))
+            || ["does not dominate this use", "redefinition of symbol"].iter().any(|words| text.contains(words));
         diagnostic.code = if stage == Stage::Parse && !verified { SYNTAX } else { CONSTRAINT }.to_owned();
     }
     diagnostics
