@@ -15,8 +15,10 @@ pub mod infer_kernel_kind;
 pub mod infer_layout;
 pub mod insert_sync;
 pub mod legalize_tiles;
+pub mod lift_control_flow;
 pub mod lower_frontend_pipes;
 pub mod materialize_tmp;
+pub mod open_regions;
 pub mod remove_identity_moves;
 pub mod resolve_reserved_buffers;
 pub mod resolve_views;
@@ -50,6 +52,11 @@ macro_rules! device_passes {
 }
 
 device_passes! {
+    /// Loops and conditions in place of branches between blocks.
+    lift_control_flow = "pto-lift-control-flow", "loops and conditions in place of branches between blocks",
+        lift_control_flow::run;
+    /// Regions that run once, in their place.
+    open_regions = "pto-open-regions", "regions that run once, in their place", open_regions::run;
     /// Legality that depends on the target.
     verify_target = "pto-verify-target", "legality that depends on the target", verify_target::verify_target;
     /// Which kind of core a function is for.

@@ -3,7 +3,7 @@
 mod front_end;
 
 use crate::{
-    ir,
+    foreign, ir,
     memory::{Order, Planner},
     pipeline::{self, Settings},
     placement,
@@ -97,6 +97,8 @@ pub struct CompileOptions {
     pub runtime_checks: bool,
     /// Passes after which the IR is wanted; `all` for every one.
     pub print_after: Vec<String>,
+    /// Passes before which the IR is wanted.
+    pub print_before: Vec<String>,
     /// Accept operations of unknown dialects when parsing.
     pub allow_unregistered: bool,
 }
@@ -132,8 +134,8 @@ pub struct Outcome {
     pub device: Option<Arc<Device>>,
     /// Time per stage and pass.
     pub times: Vec<(&'static str, Duration)>,
-    /// The IR after passes.
-    pub printed: Vec<(&'static str, String)>,
+    /// The IR before and after passes.
+    pub printed: Vec<pipeline::Printed>,
 }
 
 impl Outcome {
@@ -235,7 +237,10 @@ fn stages(context: &Context, text: &str, file: &str, options: &CompileOptions, o
         // Later passes turn reserved buffers and windows into what codegen prints.
         until: (options.emit == Emit::Placement).then_some("pto-check-placement"),
     };
-    let wanted = |name: &str| options.print_after.iter().any(|p| p == name || p == "all");
+    let wanted = |before: bool, name: &str| {
+        let list = if before { &options.print_before } else { &options.print_after };
+        list.iter().any(|p| p == name || p == "all")
+    };
     let mut report = pipeline::Report::default();
     let ok = pipeline::run(context, &mut module, &settings, &wanted, &mut report);
     outcome.times.append(&mut report.times);
@@ -342,7 +347,7 @@ fn set_target<'c>(context: &'c Context, module: &Module<'c>, device: &Device) {
 
 /// What no pass is responsible for.
 fn check_before(root: OperationRef, level: Level) -> Option<()> {
-    let mut ok = true;
+    let mut ok = foreign::check(root);
     for op in ir::walk(root) {
         if op_name(op) == "scf.for"
             && op.operand_count() > 2
@@ -351,6 +356,7 @@ fn check_before(root: OperationRef, level: Level) -> Option<()> {
             diagnostics::error(op.location(), "PTO-0308", "'scf.for' op constant step operand must be positive").emit();
             ok = false;
         }
+        ok &= foreign::check(op);
         if let Some(known) = Op::of(op) {
             ok &= check_level(known, level);
         }

@@ -92,6 +92,14 @@ bool ptoMultiTileInfo(MlirType type, MlirType *slot, int64_t *count) {
   return true;
 }
 
+/// Fields of a struct; -1 for other types.
+int64_t ptoStructFieldCount(MlirType type) {
+  auto record = dyn_cast<StructType>(unwrap(type));
+  return record ? int64_t(record.getFields().size()) : -1;
+}
+
+MlirType ptoStructField(MlirType type, int64_t index) { return wrap(cast<StructType>(unwrap(type)).getFields()[index]); }
+
 MlirType ptoPipeTypeGet(MlirContext context) { return wrap(Type(PipeType::get(unwrap(context)))); }
 
 /// The mnemonic of one of the dialect's own element types, or an empty string.

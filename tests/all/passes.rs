@@ -56,7 +56,7 @@ fn folder(case: &Case) -> &str {
 }
 
 /// The folders that must exist, one per pass.
-fn names() -> [&'static str; 13] {
+fn names() -> [&'static str; 15] {
     [
         "allocate",
         "check_placement",
@@ -66,8 +66,10 @@ fn names() -> [&'static str; 13] {
         "infer_layout",
         "insert_sync",
         "legalize_tiles",
+        "lift_control_flow",
         "lower_frontend_pipes",
         "materialize_tmp",
+        "open_regions",
         "remove_identity_moves",
         "resolve_reserved_buffers",
         "resolve_views",

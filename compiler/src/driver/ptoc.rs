@@ -313,8 +313,8 @@ fn one(arguments: &Arguments, input: &str, target: &str) -> (String, i32) {
     let file = if input == "-" { "<stdin>" } else { input };
     let outcome = compile(&text, file, &arguments.options());
     let mut messages = String::new();
-    for (pass, ir) in &outcome.printed {
-        messages.push_str(&format!("// ----- after {pass} -----\n{ir}\n"));
+    for printed in &outcome.printed {
+        messages.push_str(&format!("// ----- after {} -----\n{}\n", printed.pass, printed.ir));
     }
     messages.push_str(&render(arguments.diagnostics, &outcome.diagnostics, file, &text));
     reports(arguments, &outcome, file, &mut messages);
