@@ -5,6 +5,8 @@
 //! compiler is called from `device_compiler`. Tests: `tests/cases/codegen`.
 
 mod call;
+mod carried;
+mod comm;
 pub mod device_compiler;
 mod expression;
 mod function;
@@ -13,6 +15,7 @@ mod module;
 mod names;
 mod scalar;
 mod spelling;
+mod structure;
 mod tile;
 mod view;
 

@@ -75,13 +75,6 @@ int64_t ptoShapedInfo(MlirType type, int64_t *extents, int64_t capacity, MlirTyp
 
 /// Element type and memory space of a pointer.
 bool ptoPtrInfo(MlirType type, MlirType *element, int32_t *space) {
-  // A memref in a memory space is a pointer that some front-ends hand to queues.
-  if (auto memref = dyn_cast<MemRefType>(unwrap(type))) {
-    auto place = dyn_cast_or_null<AddressSpaceAttr>(memref.getMemorySpace());
-    *element = wrap(memref.getElementType());
-    *space = int32_t(place ? place.getValue() : AddressSpace::gm);
-    return true;
-  }
   auto ptr = dyn_cast<PtrType>(unwrap(type));
   if (!ptr)
     return false;
@@ -98,6 +91,14 @@ bool ptoMultiTileInfo(MlirType type, MlirType *slot, int64_t *count) {
   *count = multi.getCount();
   return true;
 }
+
+/// Fields of a struct; -1 for other types.
+int64_t ptoStructFieldCount(MlirType type) {
+  auto record = dyn_cast<StructType>(unwrap(type));
+  return record ? int64_t(record.getFields().size()) : -1;
+}
+
+MlirType ptoStructField(MlirType type, int64_t index) { return wrap(cast<StructType>(unwrap(type)).getFields()[index]); }
 
 MlirType ptoPipeTypeGet(MlirContext context) { return wrap(Type(PipeType::get(unwrap(context)))); }
 
@@ -141,6 +142,23 @@ static void keepNames(const AsmParserState &state) {
       argument.setLoc(named(textOf(argumentDefinition), argument.getLoc()));
 }
 
+/// Verifies. After a failure every operation is verified by itself, so that a run reports more than the first problem.
+static LogicalResult verifyAll(ModuleOp module) {
+  {
+    ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &diagnostic) {
+      return success(diagnostic.getSeverity() == DiagnosticSeverity::Error);
+    });
+    if (succeeded(mlir::verify(module)))
+      return success();
+  }
+  bool found = false;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) { found |= failed(mlir::verify(op, /*verifyRecursively=*/false)); });
+  // What shows only in the whole.
+  if (!found)
+    (void)mlir::verify(module);
+  return failure();
+}
+
 MlirModule ptoParse(MlirContext context, MlirStringRef text, MlirStringRef file, bool allowUnregistered) {
   MLIRContext *ctx = unwrap(context);
   ctx->allowUnregisteredDialects(allowUnregistered);
@@ -160,7 +178,7 @@ MlirModule ptoParse(MlirContext context, MlirStringRef text, MlirStringRef file,
     module = ModuleOp::create(UnknownLoc::get(ctx));
     module->getBody()->getOperations().splice(module->getBody()->end(), block.getOperations());
   }
-  if (failed(mlir::verify(*module)))
+  if (failed(verifyAll(*module)))
     return {nullptr};
   return wrap(module.release());
 }

@@ -9,15 +9,34 @@
 using namespace mlir;
 using namespace pto;
 
-/// A pointer type, in full or from its `<` on.
-static ParseResult parsePointer(OpAsmParser &parser, Type &type) {
-  PtrType pointer;
-  if (parser.parseCustomTypeWithFallback(pointer))
+//===----------------------------------------------------------------------===//
+// Pieces of declarative formats
+//===----------------------------------------------------------------------===//
+
+/// A pointer type, in full or without its name: `<f32>`.
+static ParseResult parsePtr(OpAsmParser &parser, Type &type) {
+  OptionalParseResult whole = parser.parseOptionalType(type);
+  if (whole.has_value())
+    return *whole;
+  type = PtrType::parse(parser);
+  return success(bool(type));
+}
+static void printPtr(OpAsmPrinter &printer, Operation *, Type type) { printer << type; }
+
+/// `[0, 2]`: fields of a struct, from the outside in.
+static ParseResult parseStructPath(OpAsmParser &parser, DenseI64ArrayAttr &path) {
+  SmallVector<int64_t> fields;
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                     [&] { return parser.parseInteger(fields.emplace_back()); }))
     return failure();
-  type = pointer;
+  path = parser.getBuilder().getDenseI64ArrayAttr(fields);
   return success();
 }
-static void printPointer(OpAsmPrinter &printer, Operation *, Type type) { printer << type; }
+static void printStructPath(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr path) {
+  printer << '[';
+  llvm::interleaveComma(path.asArrayRef(), printer);
+  printer << ']';
+}
 
 #define GET_OP_CLASSES
 #include "PtoOps.cpp.inc"
@@ -52,9 +71,20 @@ static ParseResult parseAliasOf(OpAsmParser &parser, OperationState &result, Str
 
 #include "PtoSyntax.cpp.inc"
 
+/// An operation of one of the other backends of ptoas, by the family it belongs to.
+static ParseResult refuseForeign(OpAsmParser &parser, OperationState &result, StringRef family) {
+  return parser.emitError(parser.getNameLoc())
+         << "[PTO-0216] '" << result.name << "' op expected an operation on tiles, got " << family
+         << " of another backend; this program emits tile-level C++ only";
+}
+
 std::optional<Dialect::ParseOpHook> PtoDialect::getParseOperationHook(StringRef opName) const {
   for (const OpAlias &alias : kOpAliases)
     if (opName == alias.written)
       return ParseOpHook(*alias.parse);
+  if (StringRef family = foreignFamily(opName); !family.empty())
+    return ParseOpHook([family](OpAsmParser &parser, OperationState &result) {
+      return refuseForeign(parser, result, family);
+    });
   return Dialect::getParseOperationHook(opName);
 }

@@ -77,6 +77,12 @@ pub fn accesses<'c, 'a>(op: Op<'c, 'a>) -> Vec<Access<'c, 'a>> {
     op.named_operands().into_iter().filter_map(to_access).collect()
 }
 
+/// Memory that the library takes for itself from address 0 on, in bytes. Source: PTO-ISA, TPrefetchAsyncImpl.hpp: a prefetch
+/// context puts its queue of 256 bytes at address 0 of UB, whatever stands there.
+pub fn fixed_memory(op: Op) -> Option<(Space, u64)> {
+    op.is("make_prefetch_async_context").then_some((Space::Vec, 256))
+}
+
 /// The pipe of an operation; `None` when it runs on none (views, flags, control).
 pub fn pipe_of(op: Op, legality: Legality) -> Option<Pipe> {
     match op.facts.pipe {

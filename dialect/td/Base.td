@@ -23,6 +23,8 @@ def Pto_Dialect : Dialect {
   }];
   let cppNamespace = "::pto";
   let summary = "Tile programs for Ascend NPUs";
+  // Branches between blocks are read and opened early; values that no path defines are poison then.
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect", "::mlir::ub::UBDialect"];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
 }

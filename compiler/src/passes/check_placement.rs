@@ -40,6 +40,7 @@ fn check_function(function: OperationRef, device: &Device) -> bool {
             "alloc_multi_tile" => check_slots(op, device),
             "subview" => check_window(op, device),
             "reserve_buffer" => check_reserved(op, device),
+            _ if pto_dialect::fixed_memory(op).is_some() => check_fixed(op),
             _ if op.operand("a_scale").is_some() => check_scales(op, &ops),
             _ if op.facts.has_rule("acc_in_place") => check_accumulator(op),
             _ if keeps_operands_apart(op) => check_apart(op),
@@ -291,23 +292,39 @@ fn check_reserved(op: Op, device: &Device) -> bool {
         diagnostics::error(op.raw.location(), "PTO-0606", message).emit();
         return false;
     }
-    let Some(function) = ir::function_of(op.raw) else { return true };
+    let tiles = tiles_inside(op, space, base, end);
+    for (tile_op, took) in &tiles {
+        let message = format!("{took}, inside reserved buffer \"{name}\" ({base} to {end})");
+        diagnostics::error(tile_op.raw.location(), "PTO-0607", message).note(op.raw.location(), "reserved here").emit();
+    }
+    tiles.is_empty()
+}
+
+/// No tile of ours stands where the library has memory of its own; one of the author's gets a warning.
+fn check_fixed(op: Op) -> bool {
+    let Some((space, size)) = pto_dialect::fixed_memory(op) else { return true };
     let mut ok = true;
-    for tile_op in ir::walk(function).into_iter().filter_map(Op::of).filter(|o| o.is("alloc_tile")) {
-        let (Some(value), Some(start)) = (tile_op.result(), address(tile_op)) else { continue };
-        let Some(tile) = Tile::of_value(value).filter(|t| t.space == space) else { continue };
-        let tile_end = start.saturating_add(tile.footprint_bytes() as i64);
-        if start < end && base < tile_end {
-            let message = format!(
-                "tile {} takes bytes {start} to {tile_end} of {}, inside reserved buffer \"{name}\" ({base} to {end})",
-                ir::label(value),
-                space.name()
-            );
-            diagnostics::error(tile_op.raw.location(), "PTO-0607", message)
-                .note(op.raw.location(), "reserved here")
-                .emit();
-            ok = false;
-        }
+    for (tile_op, took) in tiles_inside(op, space, 0, size as i64) {
+        let message = format!("{took}, of which '{}' takes bytes 0 to {size} for itself", op.facts.name);
+        let planned = attribute(tile_op.raw, super::allocate_memory_addr::PLANNED).is_some();
+        let report = if planned { diagnostics::error } else { diagnostics::warning };
+        report(tile_op.raw.location(), "PTO-0607", message).note(op.raw.location(), "taken here").emit();
+        ok &= !planned;
     }
     ok
+}
+
+/// The tiles of an operation's function that have bytes of a range, and what they take in words.
+fn tiles_inside<'c, 'a>(op: Op<'c, 'a>, space: Space, base: i64, end: i64) -> Vec<(Op<'c, 'a>, String)> {
+    let ops = ir::function_of(op.raw).map(ir::walk).unwrap_or_default();
+    let tiles = ops.into_iter().filter_map(Op::of).filter(|o| o.is("alloc_tile"));
+    tiles
+        .filter_map(|tile_op| {
+            let (value, start) = (tile_op.result()?, address(tile_op)?);
+            let tile = Tile::of_value(value).filter(|t| t.space == space)?;
+            let tile_end = start.saturating_add(tile.footprint_bytes() as i64);
+            let took = format!("tile {} takes bytes {start} to {tile_end} of {}", ir::label(value), space.name());
+            (start < end && base < tile_end).then_some((tile_op, took))
+        })
+        .collect()
 }

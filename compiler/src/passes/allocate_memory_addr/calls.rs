@@ -65,7 +65,7 @@ impl<'c, 'a> Calls<'c, 'a> {
         for (callee, call) in self.callees.get(&name).into_iter().flatten() {
             if state.get(callee) == Some(&false) {
                 let message = format!("function '{callee}' calls itself, here from '{name}': its tiles can stand in one place only");
-                diagnostics::error(call.location(), "PTO-0611", message).help("use a loop").emit();
+                diagnostics::error(call.location(), "PTO-0502", message).help("use a loop").emit();
                 return None;
             }
             if let Some(next) = self.functions.iter().find(|&&f| ir::symbol(f) == *callee) {

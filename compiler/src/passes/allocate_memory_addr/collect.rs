@@ -146,11 +146,16 @@ fn window_offset(op: Op) -> Option<u64> {
     u64::try_from(super::constant_offset(op, &parent)?).ok()
 }
 
-/// The reserved buffers of a function in the order of definition.
+/// The reserved buffers of a function in the order of definition, and what the library takes at address 0.
 pub fn reserved<'c, 'a>(function: OperationRef<'c, 'a>) -> Vec<Reserved<'c, 'a>> {
-    let buffers = ir::walk(function).into_iter().filter_map(Op::of).filter(|op| op.is("reserve_buffer"));
+    let ops = ir::walk(function).into_iter().filter_map(Op::of);
+    let buffers = ops.filter(|op| op.is("reserve_buffer") || pto_dialect::fixed_memory(*op).is_some());
     buffers
         .filter_map(|op| {
+            if let Some((space, size)) = pto_dialect::fixed_memory(op) {
+                let name = op.mnemonic().to_owned();
+                return Some(Reserved { op: op.raw, name, space, size, base: Some(0), auto: false });
+            }
             Some(Reserved {
                 op: op.raw,
                 name: op.string("name").unwrap_or_default(),

@@ -204,6 +204,10 @@ fn root_sets(ops: &[OperationRef], roots: &[Root]) -> RootSets {
 /// Which values an operation makes stand for the same tiles as which others.
 fn flows<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<(Value<'c, 'a>, Value<'c, 'a>)> {
     if let Some(known) = Op::of(op) {
+        if known.is("comm.build_async_session") {
+            // The queue lives in the scratch tile: whoever uses it uses the tile.
+            return known.operand("scratch").zip(known.result()).into_iter().collect();
+        }
         let source = ["source", "src", "tile"].iter().find_map(|n| known.operand(n));
         let views = matches!(known.mnemonic(), "subview" | "treshape" | "bitcast" | "tassign" | "multi_tile_get");
         return match (source, known.result()) {

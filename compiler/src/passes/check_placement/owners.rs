@@ -113,6 +113,15 @@ impl<'c, 'a> Check<'c, 'a> {
             }
             return;
         }
+        if op.is("comm.build_async_session")
+            && let (Some(scratch), Some(session)) = (op.operand("scratch"), op.result())
+        {
+            self.stand_for(scratch, session);
+        }
+        // A handle that lives in a tile needs it wherever the handle is used.
+        for value in op.raw.operands().filter(|v| Tile::of_value(*v).is_none()) {
+            self.read(op, value);
+        }
         let touched = accesses(op);
         for access in touched.iter().filter(|a| a.reads && !is_scratch(op, a.value)) {
             self.read(op.raw, access.value);
