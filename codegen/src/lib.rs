@@ -11,8 +11,10 @@ mod function;
 mod irregular;
 mod module;
 mod names;
+mod queue;
 mod scalar;
 mod spelling;
+mod sync;
 mod tile;
 mod view;
 

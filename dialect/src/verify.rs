@@ -37,6 +37,7 @@ mod pipe;
 mod quantize;
 mod reduce;
 mod sequence;
+mod sync;
 mod tile;
 mod transfer;
 mod window;
@@ -67,7 +68,19 @@ const RULES: &[(&str, Rule)] = &[
     ("local_array", global::local_array),
     ("reserve_buffer", pipe::reserve_buffer),
     ("initialize_pipe", pipe::initialize_pipe),
-    ("flag", pipe::flag),
+    ("pipe_shape", pipe::pipe_shape),
+    ("stated_attributes", pipe::stated_attributes),
+    ("transfer", pipe::transfer),
+    ("pop_from", pipe::pop_from),
+    ("handle", pipe::handle),
+    ("set_quant_vector", pipe::set_quant_vector),
+    ("tpush_quant", pipe::tpush_quant),
+    ("declare_global", pipe::declare_global),
+    ("flag", sync::flag),
+    ("eventid_array", sync::eventid_array),
+    ("buf", sync::buf),
+    ("cross_core", sync::cross_core),
+    ("syncall", sync::syncall),
     ("trem", elementwise::scalar_is_element),
     ("txor", nothing),
     ("tprelu", nothing),

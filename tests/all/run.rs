@@ -10,6 +10,7 @@ mod data;
 pub(super) mod launch;
 mod mixed;
 mod scalar;
+mod sync;
 mod vector;
 
 use data::{EXACT, Tolerance};
@@ -108,7 +109,7 @@ impl Trial {
 }
 
 /// All tables.
-pub(super) const TABLES: [&[Row]; 5] = [codegen::ROWS, vector::ROWS, cube::ROWS, mixed::ROWS, scalar::ROWS];
+pub(super) const TABLES: [&[Row]; 6] = [codegen::ROWS, vector::ROWS, cube::ROWS, mixed::ROWS, scalar::ROWS, sync::ROWS];
 
 /// Kernels that cannot run, and why: file and function.
 const CANNOT_RUN: [(&str, &str, &str); 1] =

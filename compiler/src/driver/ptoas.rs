@@ -39,12 +39,13 @@ const OPTIONS: &[(&str, Takes, Use)] = &[
     ("enable-insert-sync", Takes::Switch, Use::Obeyed),
     ("enable-inject-barrier-all-sync", Takes::Switch, Use::Obeyed),
     ("enable-graph-sync-solver", Takes::Switch, Use::Obeyed),
-    ("enable-bufid_sync", Takes::Switch, Use::Refused),
+    ("enable-bufid_sync", Takes::Switch, Use::Obeyed),
     ("disable-infer-layout", Takes::Switch, Use::Obeyed),
     ("emit-pto-ir", Takes::Switch, Use::Obeyed),
     ("tassign", Takes::Value, Use::Obeyed),
     ("plan-memory-impl", Takes::Value, Use::Obeyed),
     ("mlir-print-ir-after", Takes::Value, Use::Obeyed),
+    ("mlir-print-ir-before", Takes::Value, Use::Obeyed),
     ("mlir-print-ir-after-all", Takes::Switch, Use::Obeyed),
     ("plan-memory-order-by-size", Takes::Switch, Use::Accepted),
     ("graph-sync-solver-event-id-max", Takes::Value, Use::Accepted),
@@ -219,12 +220,23 @@ fn options(line: &CommandLine) -> Result<CompileOptions, String> {
         }
         Some(other) => return Err(format!("Error: invalid --pto-backend='{other}'. Expected 'emitc' or 'vpto'.")),
     }
-    let sync_modes = ["enable-insert-sync", "enable-inject-barrier-all-sync", "enable-graph-sync-solver"];
+    // What is asked for is that dependent operations are ordered; there is one way here in which they are.
+    let sync_modes =
+        ["enable-insert-sync", "enable-bufid_sync", "enable-inject-barrier-all-sync", "enable-graph-sync-solver"];
+    if line.is_on("enable-bufid_sync") && arch.as_deref() != Some("a5") {
+        return Err("Error: --enable-bufid_sync requires --pto-arch=a5.".to_owned());
+    }
     let chosen = sync_modes.iter().filter(|m| line.is_on(m)).count();
     if chosen > 1 {
         return Err("Error: --enable-insert-sync, --enable-bufid_sync, --enable-inject-barrier-all-sync, and --enable-graph-sync-solver are mutually exclusive.".to_owned());
     }
     let mut print_after: Vec<String> = line.value("mlir-print-ir-after").into_iter().map(str::to_owned).collect();
+    // What a pass finds is what the one before it leaves.
+    if let Some(pass) = line.value("mlir-print-ir-before") {
+        let names: Vec<&str> = crate::pipeline::pass_names().collect();
+        let before = names.iter().position(|&name| name == pass).and_then(|at| at.checked_sub(1));
+        print_after.extend(before.map(|at| names[at].to_owned()));
+    }
     if line.is_on("mlir-print-ir-after-all") {
         print_after.push("all".to_owned());
     }
