@@ -39,6 +39,9 @@ pub struct Body<'m, 'c, 'a> {
     values: HashMap<usize, Binding>,
     indent: usize,
     core: Core,
+    symbols: &'m [String],
+    /// Layouts of the views that control flow carries, by the name of the variable.
+    layouts: HashMap<String, String>,
     marker: std::marker::PhantomData<(&'c (), &'a ())>,
 }
 
@@ -81,17 +84,21 @@ fn qualifiers(function: OperationRef, result: &str) -> String {
 }
 
 /// The C++ type of a value, if values of that type can be C++ variables.
-fn cpp_type(ty: Type) -> Option<String> {
+pub fn cpp_type(ty: Type) -> Option<String> {
     if let Some(tile) = Tile::of(ty) {
         return Some(tile_type(&tile));
     }
     if let Some(view) = View::of(ty) {
         return Some(parameter_type(&view));
     }
-    if let Some((element, space)) = pointer(ty) {
+    if let Some((element, space)) = pointer(ty).or_else(|| crate::carried::memory_reference(ty)) {
         return Some(format!("{} {}*", qualifier(space), element.cpp()));
     }
-    Element::of(ty).map(|e| e.cpp().to_owned())
+    // How far each list of a merge was used (`tmrgsort`).
+    if ty.to_string() == "vector<4xi16>" {
+        return Some("MrgSortExecutedNumList".to_owned());
+    }
+    Element::of(ty).map(Element::cpp).or_else(|| crate::structure::handle_type(ty)).map(str::to_owned)
 }
 
 fn qualifier(space: Space) -> &'static str {
@@ -108,13 +115,15 @@ fn qualifier(space: Space) -> &'static str {
 
 impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
     /// Prints a whole function.
-    pub fn emit_function(shared: &'m mut Shared, symbols: &[String], function: OperationRef<'c, 'a>) {
+    pub fn emit_function(shared: &'m mut Shared, symbols: &'m [String], function: OperationRef<'c, 'a>) {
         let mut body = Self {
             shared,
             names: Names::new(symbols),
             values: HashMap::new(),
             indent: 0,
             core: Core::Any,
+            symbols,
+            layouts: HashMap::new(),
             marker: std::marker::PhantomData,
         };
         let Some(ty) = signature(function) else { return };
@@ -225,6 +234,7 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
             "scf.index_switch" => self.emit_switch(op),
             "func.call" => self.emit_func_call(op),
             "builtin.unrealized_conversion_cast" => self.emit_conversion_cast(op),
+            "ub.poison" => op.result(0).is_ok_and(|result| self.emit_poison(result.into())),
             _ => name.starts_with("arith.") && self.emit_arith(op),
         };
         if !done {
@@ -250,12 +260,14 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
             "partition_view" => self.emit_partition_view(op),
             "get_tensor_view_dim" | "get_tensor_view_stride" => self.emit_view_query(op),
             "addptr" => self.emit_addptr(op),
-            "castptr" => self.emit_castptr(op),
+            "castptr" | "ptrtoint" | "inttoptr" => self.emit_castptr(op),
             "load_scalar" => self.emit_load(op),
             "store_scalar" => self.emit_store(op),
             "declare_local_array" | "local_array_get" | "local_array_set" => self.emit_local_array(op),
             "declare_eventid_array" | "eventid_array_get" | "eventid_array_set" => self.emit_event_id_array(op),
             "declare_global" => self.emit_declare_global(op),
+            "declare_struct" | "struct_get" | "struct_set" => self.emit_struct(op),
+            "section.simt" => self.fail(op.raw, "has no C++ form: threads belong to another backend"),
             "initialize_l2l_pipe" | "initialize_l2g2l_pipe" => self.emit_pipe(op),
             "tpush" | "tpop" | "tfree" | "talloc" => self.emit_transfer(op),
             "tpush_quant" => self.emit_push_quant(op),
@@ -290,7 +302,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         self.bind(iv, Expression::atom(name));
         for (index, variable) in carried.iter().enumerate() {
             if let Ok(argument) = block.argument(index + 1) {
-                self.bind(argument.into(), Expression::atom(variable.clone()));
+                self.bind_variable(argument.into(), variable);
             }
         }
         self.emit_block(block);
@@ -306,17 +318,24 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             let (Ok(result), Ok(init)) = (op.result(index).map(Value::from), op.operand(first + index)) else {
                 continue;
             };
-            variables.push(self.declare_state(result, init, "carried"));
+            variables.push(self.declare_state(op, result, init, "carried"));
         }
         variables
     }
 
     /// A variable for a value that changes from trip to trip, with its first value.
-    fn declare_state(&mut self, value: Value<'c, 'a>, init: Value<'c, 'a>, otherwise: &str) -> String {
-        let ty = cpp_type(value.r#type()).unwrap_or_else(|| "auto".to_owned());
-        let init = self.argument(init);
-        let name = self.declare_name(value, otherwise);
-        self.line(format!("{ty} {name} = {init};"));
+    fn declare_state(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        value: Value<'c, 'a>,
+        init: Value<'c, 'a>,
+        otherwise: &str,
+    ) -> String {
+        let name = self.name_for(value, otherwise);
+        let ty = self.variable_type(value, Some(init), &name).unwrap_or_else(|| "auto".to_owned());
+        let text = self.carried_text(op, init, &name);
+        self.bind_variable(value, &name);
+        self.line(format!("{ty} {name} = {text};"));
         name
     }
 
@@ -325,10 +344,13 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         let mut variables = Vec::new();
         for result in op.results() {
             let result = Value::from(result);
-            let ty = cpp_type(result.r#type()).unwrap_or_else(|| "auto".to_owned());
-            let name = self.declare_name(result, "result");
+            let name = self.name_for(result, "result");
+            let Some(ty) = self.variable_type(result, Some(result), &name) else {
+                self.fail(op, "has a result of a type without C++ form");
+                continue;
+            };
             self.line(format!("{ty} {name};"));
-            self.bind(result, Expression::atom(name.clone()));
+            self.bind_variable(result, &name);
             variables.push(name);
         }
         variables
@@ -340,7 +362,10 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         let mut values: Vec<(String, String)> = Vec::new();
         for (index, variable) in variables.iter().enumerate() {
             let Ok(value) = last.operand(first + index) else { continue };
-            values.push((variable.clone(), self.argument(value)));
+            if pto_dialect::defining_op(value).is_some_and(|op| op_name(op) == "ub.poison") {
+                continue;
+            }
+            values.push((variable.clone(), self.carried_text(last, value, variable)));
         }
         values.retain(|(variable, value)| variable != value);
         let reads_other = |(index, (_, value)): (usize, &(String, String))| {
@@ -385,7 +410,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             let (Ok(argument), Ok(init)) = (before.argument(index).map(Value::from), op.operand(index)) else {
                 continue;
             };
-            variables.push(self.declare_state(argument, init, "state"));
+            variables.push(self.declare_state(op, argument, init, "state"));
         }
         let results = self.declare_results(op);
         self.open("while (true)");
@@ -395,7 +420,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         self.line(format!("if (!{}) break;", condition.map_or("false".to_owned(), |c| c.operand())));
         for (index, result) in results.iter().enumerate() {
             if let Ok(argument) = after.argument(index) {
-                self.bind(argument.into(), Expression::atom(result.clone()));
+                self.bind_variable(argument.into(), result);
             }
         }
         self.emit_block(after);
@@ -444,6 +469,12 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     /// Between types with the same C++ meaning, or between scalars.
     fn emit_conversion_cast(&mut self, op: OperationRef<'c, 'a>) -> bool {
         let (Ok(value), Ok(result)) = (op.operand(0), op.result(0).map(Value::from)) else { return false };
+        let memory = crate::carried::memory_reference(value.r#type());
+        if memory.is_some() && memory == pointer(result.r#type()) {
+            let same = self.expression(value);
+            self.bind(result, same);
+            return true;
+        }
         let (Some(from), Some(to)) = (Element::of(value.r#type()), Element::of(result.r#type())) else { return false };
         let expression = self.expression(value);
         let cast = if from.cpp() == to.cpp() { expression } else { expression.cast(to.cpp()) };
@@ -463,7 +494,8 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     }
 
     fn emit_castptr(&mut self, op: Op<'c, 'a>) {
-        let (Some(input), Some(result)) = (op.operand("input"), op.result()) else { return };
+        let input = ["input", "ptr", "addr"].into_iter().find_map(|name| op.operand(name));
+        let (Some(input), Some(result)) = (input, op.result()) else { return };
         let Some(ty) = cpp_type(result.r#type()) else { return self.fail(op.raw, "casts to a type without C++ form") };
         let value = self.expression(input);
         let is_pointer = |v: Value| pointer(v.r#type()).is_some();
@@ -605,6 +637,40 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         let name = self.names.fresh(&wanted);
         self.bind(value, Expression::atom(name.clone()));
         name
+    }
+
+    /// A fresh name for a value, not yet bound.
+    pub fn name_for(&mut self, value: Value<'c, 'a>, otherwise: &str) -> String {
+        let wanted = name_of_value(value).unwrap_or_else(|| otherwise.to_owned());
+        self.names.fresh(&wanted)
+    }
+
+    /// A fresh name for what no value is.
+    pub fn fresh_name(&mut self, wanted: &str) -> String {
+        self.names.fresh(wanted)
+    }
+
+    /// The C++ name of a struct type.
+    pub fn struct_name(&mut self, ty: Type) -> String {
+        self.shared.structs.name(ty, self.symbols)
+    }
+
+    /// The layout of a view that control flow carries in a variable.
+    pub fn carried_layout(&self, name: &str) -> String {
+        self.layouts.get(name).cloned().unwrap_or_else(|| "pto::Layout::ND".to_owned())
+    }
+
+    /// Remembers the layout of a view in a variable.
+    pub fn remember_layout(&mut self, name: &str, layout: &str) {
+        self.layouts.insert(name.to_owned(), layout.to_owned());
+    }
+
+    /// `T name;` for a value that nothing reads; false when its type has no C++ form.
+    pub fn declare_default(&mut self, value: Value<'c, 'a>) -> bool {
+        let Some(ty) = cpp_type(value.r#type()) else { return false };
+        let name = self.declare_name(value, "unset");
+        self.line(format!("{ty} {name};"));
+        true
     }
 
     /// `T name = text;` for a value that calls may change through; false when its type has no C++ form.

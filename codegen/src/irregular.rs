@@ -19,9 +19,6 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             "mgather" if op.attr("coalesce").is_none() => self.statement(op, "MGATHER($dst, $mem, $idx)"),
             "mscatter" if op.attr("coalesce").is_none() => self.statement(op, "MSCATTER($mem, $src, $idx)"),
             "set_validshape" => self.emit_set_validshape(op),
-            "comm.tput" => self.statement(op, "pto::comm::TPUT[<pto::$atomicType>]($dst, $src, $ping[, $pong])"),
-            "comm.tnotify" => self.statement(op, "pto::comm::TNOTIFY($signal, $value, pto::$notifyOp)"),
-            "comm.twait" => self.statement(op, "pto::comm::TWAIT($signal, $value, pto::$cmp)"),
             "cmo.cacheinvalid" => self.emit_cache_invalid(op),
             "fence.barrier_all" => self.emit_fence(op),
             "print" => self.emit_print(op),
@@ -29,12 +26,13 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             "wait_event" => self.emit_event(op, "wait_flag"),
             "trandom" => self.emit_trandom(op),
             "tmrgsort" if op.operands("srcs").len() > 1 => self.emit_merge_lists(op),
-            _ => return false,
+            _ => return self.emit_comm(op),
         }
         true
     }
 
-    fn statement(&mut self, op: Op<'c, 'a>, template: &str) {
+    /// Prints a template as a statement.
+    pub fn statement(&mut self, op: Op<'c, 'a>, template: &str) {
         let text = self.expand(op, template);
         self.line(format!("{text};"));
     }
@@ -131,7 +129,8 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
 
     /// The library sets both extents at once only where both are open.
     fn emit_set_validshape(&mut self, op: Op<'c, 'a>) {
-        let Some(tile) = op.operand("source").and_then(Tile::of_value) else { return };
+        let Some((source, tile)) = op.operand("source").and_then(|s| Some((s, Tile::of_value(s)?))) else { return };
+        self.check_valid(op, source, &tile);
         match (tile.valid_rows, tile.valid_cols) {
             (None, None) => self.statement(op, "$source.SetValidShape($valid_row, $valid_col)"),
             (None, Some(_)) => self.statement(op, "$source.SetValidRow($valid_row)"),
@@ -230,7 +229,7 @@ fn has_relu(op: Op) -> bool {
 }
 
 /// A string literal's content.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '"' => "\\\"".to_owned(),

@@ -5,6 +5,8 @@
 //! compiler is called from `device_compiler`. Tests: `tests/cases/codegen`.
 
 mod call;
+mod carried;
+mod comm;
 pub mod device_compiler;
 mod expression;
 mod function;
@@ -14,6 +16,7 @@ mod names;
 mod queue;
 mod scalar;
 mod spelling;
+mod structure;
 mod sync;
 mod tile;
 mod view;

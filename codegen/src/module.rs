@@ -1,6 +1,9 @@
 //! A whole file: header, helpers that are used, functions with callees before callers.
 
-use crate::function::{Body, is_declaration, symbol};
+use crate::{
+    function::{Body, is_declaration, symbol},
+    structure::Structs,
+};
 use melior::ir::{
     BlockLike, Module, OperationRef, RegionLike, attribute::FlatSymbolRefAttribute, operation::OperationLike,
 };
@@ -14,6 +17,8 @@ pub struct Options {
     pub runtime_tassign: bool,
     /// Write `#line` directives, so that whoever compiles the C++ reports places of the kernel's own source.
     pub line_directives: bool,
+    /// Check valid extents that are known at run time before a tile gets them, and stop with a message.
+    pub runtime_checks: bool,
 }
 
 /// How many TASSIGN calls of each form there are.
@@ -40,6 +45,7 @@ pub struct Shared {
     pub(crate) options: Options,
     pub(crate) needs_bitcast: bool,
     pub(crate) failed: bool,
+    pub(crate) structs: Structs,
     text: String,
     tassign: TassignCount,
 }
@@ -68,6 +74,7 @@ pub fn emit(module: &Module, device: &Device, options: &Options) -> Option<Emitt
         options: options.clone(),
         needs_bitcast: false,
         failed: false,
+        structs: Structs::default(),
         text: String::new(),
         tassign: TassignCount::default(),
     };
@@ -81,6 +88,7 @@ pub fn emit(module: &Module, device: &Device, options: &Options) -> Option<Emitt
     if shared.needs_bitcast {
         text.push_str(BITCAST);
     }
+    text.push_str(shared.structs.definitions());
     text.push_str(shared.text.trim_end());
     text.push('\n');
     Some(Emitted { text, tassign: shared.tassign })

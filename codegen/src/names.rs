@@ -210,6 +210,7 @@ fn identifier(wanted: &str) -> String {
         None => "v".to_owned(),
         Some(c) if c.is_ascii_digit() => format!("v{cleaned}"),
         // All-capital names may be macros of the device headers.
+        Some(_) if cleaned.starts_with(crate::structure::PREFIX) => format!("v_{cleaned}"),
         Some(_) if cleaned.len() > 1 && !cleaned.chars().any(|c| c.is_ascii_lowercase()) => format!("v_{cleaned}"),
         Some(_) => cleaned.to_owned(),
     }
@@ -239,6 +240,7 @@ mod tests {
         assert_eq!(names.fresh("add"), "add_1");
         assert_eq!(names.fresh("__x-y"), "x_y");
         assert_eq!(names.fresh("PIPE_V"), "v_PIPE_V");
+        assert_eq!(names.fresh("PtoStruct_f32"), "v_PtoStruct_f32");
         assert!(is_function_name("softmax_rows") && is_function_name("SpmdNormalize"));
         assert!(!is_function_name("double") && !is_function_name("a.b") && !is_function_name("TLOAD"));
     }

@@ -1,8 +1,10 @@
 //! Tiles: their C++ types, declarations and addresses.
 
-use crate::{expression::Expression, function::Body};
-use melior::ir::{OperationRef, Value};
-use pto_dialect::{BLayout, CompactMode, Element, Op, PadValue, SLayout, Space, Tile, constant_int};
+use crate::{expression::Expression, function::Body, irregular::escape};
+use melior::ir::{OperationRef, Value, operation::OperationLike};
+use pto_dialect::{
+    BLayout, CompactMode, Element, Op, PadValue, SLayout, Space, Tile, UNTOUCHED, constant_int, name_of_value, position,
+};
 
 /// `Tile<TileType::Vec, float, 16, 64>`; arguments that have their default value at the end are left out.
 pub fn tile_type(tile: &Tile) -> String {
@@ -119,11 +121,33 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         let Some((result, own)) = op.result().and_then(|r| Some((r, Tile::of_value(r)?))) else { return };
         let parent = op.operand("source").and_then(Tile::of_value);
         let tile = parent.map_or(own, |parent| window_tile(&parent, &own));
+        self.check_valid(op, result, &own);
         let name = self.declare_tile(result, &tile, [op.operand("valid_row"), op.operand("valid_col")]);
         match op.operand("addr") {
             Some(addr) => self.emit_tassign(op.raw, &name, &tile, addr),
-            None if op.is("declare_tile") => {}
+            None if op.is("declare_tile") || op.attr(UNTOUCHED).is_some() => {}
             None => self.fail(op.raw, "has no address; run pto-allocate-memory-addr and pto-resolve-views first"),
+        }
+    }
+
+    /// With `runtime_checks`: stops the core with a message where an extent from run time is negative or larger than the
+    /// tile. A transfer of such a tile would hang the core or reach outside of it.
+    pub fn check_valid(&mut self, op: Op<'c, 'a>, tile: Value<'c, 'a>, own: &Tile) {
+        if !self.options().runtime_checks {
+            return;
+        }
+        for (what, extent) in [("valid_row", own.rows), ("valid_col", own.cols)] {
+            let Some(value) = op.operand(what).filter(|&value| constant_int(value).is_none()) else { continue };
+            let place = position(op.raw.location());
+            let tile = name_of_value(tile).unwrap_or_default();
+            // The file is no format.
+            let file = place.file.replace('%', "%%");
+            let format = format!("{file}:{}: {what} of tile %%{tile} is %ld, expected 0 to {extent}", place.line);
+            let value = self.argument(value);
+            self.line(format!("if ((uint64_t)({value}) > {extent}) {{"));
+            self.line(format!("  cce::printf(\"{}\\n\", (int64_t)({value}));", escape(&format)));
+            self.line("  trap();");
+            self.line("}");
         }
     }
 

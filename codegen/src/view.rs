@@ -5,7 +5,7 @@ use melior::ir::{OperationRef, Value};
 use pto_dialect::{Element, Op, View};
 
 /// The C++ library's tensors always have five dimensions.
-const RANK: usize = 5;
+pub const RANK: usize = 5;
 
 /// What is known of a view while its function is emitted.
 #[derive(Clone)]
@@ -24,15 +24,10 @@ pub struct ViewBinding {
     pub object: Option<String>,
 }
 
-/// Dimensions right-aligned to five.
-struct Aligned {
-    shape: Vec<Expression>,
-    strides: Vec<Expression>,
-}
-
 impl ViewBinding {
-    /// Leading dimensions have extent 1 and the stride of all that is inside them.
-    fn aligned(&self) -> Aligned {
+    /// Extents and strides right-aligned to five: leading dimensions have extent 1 and the stride of all that is inside
+    /// them.
+    pub fn aligned(&self) -> (Vec<Expression>, Vec<Expression>) {
         let missing = RANK - self.shape.len().min(RANK);
         let mut shape = vec![Expression::integer(1); missing];
         shape.extend(self.shape.iter().cloned());
@@ -42,7 +37,7 @@ impl ViewBinding {
             // Every leading dimension has extent 1 in front of it, so they all have the same stride.
             strides.insert(0, if strides.len() == self.strides.len() { outer } else { strides[0].clone() });
         }
-        Aligned { shape, strides }
+        (shape, strides)
     }
 
     /// `Shape<1, 1, 1, 16, -1>` and the run-time arguments.
@@ -55,9 +50,9 @@ impl ViewBinding {
 
     /// The C++ type, and constructor arguments for shape and strides (empty where everything is static).
     fn declaration(&self) -> (String, String) {
-        let aligned = self.aligned();
-        let (shape, shape_arguments) = Self::template("Shape", &aligned.shape);
-        let (strides, stride_arguments) = Self::template("Stride", &aligned.strides);
+        let (shape, strides) = self.aligned();
+        let (shape, shape_arguments) = Self::template("Shape", &shape);
+        let (strides, stride_arguments) = Self::template("Stride", &strides);
         let ty = format!("GlobalTensor<{}, {shape}, {strides}, {}>", self.element.cpp(), self.layout);
         if shape_arguments.is_empty() && stride_arguments.is_empty() {
             return (ty, String::new());

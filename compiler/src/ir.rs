@@ -31,6 +31,11 @@ pub fn blocks<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<BlockRef<'c, 'a>> {
     found
 }
 
+/// Whether a region of an operation has several blocks.
+pub fn is_branched(op: OperationRef) -> bool {
+    op.regions().any(|region| region.first_block().and_then(|block| block.next_in_region()).is_some())
+}
+
 /// The operations of a block; safe to insert and erase while going through them.
 pub fn operations<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = Vec::new();

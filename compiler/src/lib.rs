@@ -4,6 +4,7 @@
 //! manager; `session::compile` runs the whole pipeline on a text. Nothing outside `driver` prints.
 
 pub mod driver;
+mod foreign;
 pub mod frontend;
 pub mod ir;
 pub mod memory;

@@ -9,13 +9,18 @@ use pto_dialect::{
 
 pub mod allocate_memory_addr;
 pub mod check_placement;
+pub mod find_lost_values;
 pub mod flush_scalar_stores;
 pub mod infer_kernel_kind;
 pub mod infer_layout;
 pub mod insert_sync;
 pub mod legalize_tiles;
+pub mod lift_control_flow;
 pub mod lower_frontend_pipes;
+pub mod materialize_sections;
 pub mod materialize_tmp;
+pub mod open_regions;
+pub mod remove_identity_moves;
 pub mod resolve_reserved_buffers;
 pub mod resolve_views;
 pub mod verify_target;
@@ -48,12 +53,22 @@ macro_rules! device_passes {
 }
 
 device_passes! {
+    /// Loops and conditions in place of branches between blocks.
+    lift_control_flow = "pto-lift-control-flow", "loops and conditions in place of branches between blocks",
+        lift_control_flow::run;
+    /// Regions that run once, in their place.
+    open_regions = "pto-open-regions", "regions that run once, in their place", open_regions::run;
     /// Legality that depends on the target.
     verify_target = "pto-verify-target", "legality that depends on the target", verify_target::verify_target;
     /// Which kind of core a function is for.
     infer_kernel_kind = "pto-infer-kernel-kind", "which kind of core a function is for", infer_kernel_kind::run;
+    /// Sections for functions that work on both cores.
+    materialize_sections = "pto-materialize-sections", "sections for functions that work on both cores",
+        materialize_sections::run;
     /// Tile layouts and moves as the target wants them.
     legalize_tiles = "pto-legalize-tiles", "tile layouts and moves as the target wants them", legalize_tiles::run;
+    /// Values that loops compute for nobody.
+    find_lost_values = "pto-find-lost-values", "values that loops compute for nobody", find_lost_values::run;
     /// Queue operations on handles.
     lower_frontend_pipes = "pto-lower-frontend-pipes", "queue operations on handles", lower_frontend_pipes::run;
     /// Layouts of tensor views.
@@ -65,6 +80,8 @@ device_passes! {
         resolve_reserved_buffers::run;
     /// Windows with addresses of their own.
     resolve_views = "pto-resolve-views", "windows with addresses of their own", resolve_views::run;
+    /// Moves of a tile onto itself.
+    remove_identity_moves = "pto-remove-identity-moves", "moves of a tile onto itself", remove_identity_moves::run;
     /// The independent check of every placement.
     check_placement = "pto-check-placement", "the independent check of every placement", check_placement::run;
     /// Barriers between dependent operations.

@@ -3,8 +3,9 @@
 mod front_end;
 
 use crate::{
-    ir,
+    foreign, ir,
     memory::{Order, Planner},
+    passes::materialize_tmp,
     pipeline::{self, Settings},
     placement,
     target::{DEFAULT_TARGET, TARGET_ATTRIBUTE, module_target},
@@ -21,6 +22,7 @@ use pto_dialect::{
     edit, new_context, op_name, parse,
 };
 use std::{
+    collections::HashSet,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -92,8 +94,12 @@ pub struct CompileOptions {
     pub runtime_tassign: bool,
     /// Write `#line` directives into the C++.
     pub line_directives: bool,
+    /// Check valid extents at run time in the C++.
+    pub runtime_checks: bool,
     /// Passes after which the IR is wanted; `all` for every one.
     pub print_after: Vec<String>,
+    /// Passes before which the IR is wanted.
+    pub print_before: Vec<String>,
     /// Accept operations of unknown dialects when parsing.
     pub allow_unregistered: bool,
 }
@@ -129,8 +135,8 @@ pub struct Outcome {
     pub device: Option<Arc<Device>>,
     /// Time per stage and pass.
     pub times: Vec<(&'static str, Duration)>,
-    /// The IR after passes.
-    pub printed: Vec<(&'static str, String)>,
+    /// The IR before and after passes.
+    pub printed: Vec<pipeline::Printed>,
 }
 
 impl Outcome {
@@ -157,12 +163,31 @@ pub fn compile(text: &str, file: &str, options: &CompileOptions) -> Outcome {
         printed: Vec::new(),
     };
     stages(&context, text, file, options, &mut outcome);
-    outcome.diagnostics = collector.take();
+    outcome.diagnostics = tidy(collector.take(), outcome.stage);
     if outcome.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         outcome.text = None;
     }
     outcome
 }
+
+/// Gives MLIR's own errors a code and drops what was said twice: verifying operations one by one repeats what concerns the
+/// regions around them.
+fn tidy(mut diagnostics: Vec<Diagnostic>, stage: Stage) -> Vec<Diagnostic> {
+    let mut seen = HashSet::new();
+    diagnostics.retain(|d| seen.insert((d.code.clone(), d.position.clone(), d.message.clone())));
+    for diagnostic in diagnostics.iter_mut().filter(|d| d.severity == Severity::Error && d.code.is_empty()) {
+        let text = &diagnostic.message;
+        let verified = (text.starts_with('\'') && text.contains("' op "))
+            || ["does not dominate this use", "redefinition of symbol"].iter().any(|words| text.contains(words));
+        diagnostic.code = if stage == Stage::Parse && !verified { SYNTAX } else { CONSTRAINT }.to_owned();
+    }
+    diagnostics
+}
+
+/// The text cannot be read.
+const SYNTAX: &str = "PTO-0101";
+/// An operation breaks its definition: what MLIR checks by itself.
+const CONSTRAINT: &str = "PTO-0102";
 
 fn stages(context: &Context, text: &str, file: &str, options: &CompileOptions, outcome: &mut Outcome) -> Option<()> {
     let (mut module, device) = if front_end::is_program(text, file) {
@@ -202,7 +227,7 @@ fn stages(context: &Context, text: &str, file: &str, options: &CompileOptions, o
     set_target(context, &module, &device);
     // Addresses of a front-end program are ours, whatever the level.
     let level = if front_end::is_program(text, file) { Level::Mixed } else { options.level };
-    check_before(module.as_operation(), level)?;
+    check_before(module.as_operation(), level, &device)?;
     outcome.stage = Stage::Passes;
     let settings = Settings {
         device,
@@ -213,7 +238,10 @@ fn stages(context: &Context, text: &str, file: &str, options: &CompileOptions, o
         // Later passes turn reserved buffers and windows into what codegen prints.
         until: (options.emit == Emit::Placement).then_some("pto-check-placement"),
     };
-    let wanted = |name: &str| options.print_after.iter().any(|p| p == name || p == "all");
+    let wanted = |before: bool, name: &str| {
+        let list = if before { &options.print_before } else { &options.print_after };
+        list.iter().any(|p| p == name || p == "all")
+    };
     let mut report = pipeline::Report::default();
     let ok = pipeline::run(context, &mut module, &settings, &wanted, &mut report);
     outcome.times.append(&mut report.times);
@@ -250,8 +278,11 @@ fn emit(module: &Module, device: &Device, options: &CompileOptions, outcome: &mu
             None
         }
         Emit::Cpp => {
-            let codegen =
-                CodegenOptions { runtime_tassign: options.runtime_tassign, line_directives: options.line_directives };
+            let codegen = CodegenOptions {
+                runtime_tassign: options.runtime_tassign,
+                line_directives: options.line_directives,
+                runtime_checks: options.runtime_checks,
+            };
             let emitted = pto_codegen::emit(module, device, &codegen)?;
             outcome.tassign = emitted.tassign;
             Some(emitted.text)
@@ -316,8 +347,8 @@ fn set_target<'c>(context: &'c Context, module: &Module<'c>, device: &Device) {
 }
 
 /// What no pass is responsible for.
-fn check_before(root: OperationRef, level: Level) -> Option<()> {
-    let mut ok = true;
+fn check_before(root: OperationRef, level: Level, device: &Device) -> Option<()> {
+    let mut ok = foreign::check(root);
     for op in ir::walk(root) {
         if op_name(op) == "scf.for"
             && op.operand_count() > 2
@@ -326,11 +357,24 @@ fn check_before(root: OperationRef, level: Level) -> Option<()> {
             diagnostics::error(op.location(), "PTO-0308", "'scf.for' op constant step operand must be positive").emit();
             ok = false;
         }
+        ok &= foreign::check(op);
         if let Some(known) = Op::of(op) {
-            ok &= check_level(known, level);
+            ok &= check_level(known, level) && check_scratch(known, level, device);
         }
     }
     ok.then_some(())
+}
+
+/// Where the author gives all addresses, that of a scratch tile is his too.
+fn check_scratch(op: Op, level: Level, device: &Device) -> bool {
+    let missing = if level == Level::Given { materialize_tmp::missing(op, device) } else { None };
+    let Some((bytes, shape)) = missing else { return true };
+    let message = format!(
+        "'{}' op needs a scratch tile tmp of {bytes} bytes (vec {shape}) on {} when --pto-level=level3",
+        op.facts.name, device.name
+    );
+    diagnostics::error(op.raw.location(), "PTO-0309", message).emit();
+    false
 }
 
 /// In the strict levels, addresses come from one side only.

@@ -98,6 +98,14 @@ int64_t ptoEventIdArraySize(MlirType type) {
   return array ? array.getSize() : -1;
 }
 
+/// Fields of a struct; -1 for other types.
+int64_t ptoStructFieldCount(MlirType type) {
+  auto record = dyn_cast<StructType>(unwrap(type));
+  return record ? int64_t(record.getFields().size()) : -1;
+}
+
+MlirType ptoStructField(MlirType type, int64_t index) { return wrap(cast<StructType>(unwrap(type)).getFields()[index]); }
+
 MlirType ptoPipeTypeGet(MlirContext context) { return wrap(Type(PipeType::get(unwrap(context)))); }
 
 /// The mnemonic of one of the dialect's own element types, or an empty string.
@@ -140,6 +148,23 @@ static void keepNames(const AsmParserState &state) {
       argument.setLoc(named(textOf(argumentDefinition), argument.getLoc()));
 }
 
+/// Verifies. After a failure every operation is verified by itself, so that a run reports more than the first problem.
+static LogicalResult verifyAll(ModuleOp module) {
+  {
+    ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &diagnostic) {
+      return success(diagnostic.getSeverity() == DiagnosticSeverity::Error);
+    });
+    if (succeeded(mlir::verify(module)))
+      return success();
+  }
+  bool found = false;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) { found |= failed(mlir::verify(op, /*verifyRecursively=*/false)); });
+  // What shows only in the whole.
+  if (!found)
+    (void)mlir::verify(module);
+  return failure();
+}
+
 MlirModule ptoParse(MlirContext context, MlirStringRef text, MlirStringRef file, bool allowUnregistered) {
   MLIRContext *ctx = unwrap(context);
   ctx->allowUnregisteredDialects(allowUnregistered);
@@ -159,7 +184,7 @@ MlirModule ptoParse(MlirContext context, MlirStringRef text, MlirStringRef file,
     module = ModuleOp::create(UnknownLoc::get(ctx));
     module->getBody()->getOperations().splice(module->getBody()->end(), block.getOperations());
   }
-  if (failed(mlir::verify(*module)))
+  if (failed(verifyAll(*module)))
     return {nullptr};
   return wrap(module.release());
 }

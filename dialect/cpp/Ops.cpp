@@ -9,6 +9,35 @@
 using namespace mlir;
 using namespace pto;
 
+//===----------------------------------------------------------------------===//
+// Pieces of declarative formats
+//===----------------------------------------------------------------------===//
+
+/// A pointer type, in full or without its name: `<f32>`.
+static ParseResult parsePtr(OpAsmParser &parser, Type &type) {
+  OptionalParseResult whole = parser.parseOptionalType(type);
+  if (whole.has_value())
+    return *whole;
+  type = PtrType::parse(parser);
+  return success(bool(type));
+}
+static void printPtr(OpAsmPrinter &printer, Operation *, Type type) { printer << type; }
+
+/// `[0, 2]`: fields of a struct, from the outside in.
+static ParseResult parseStructPath(OpAsmParser &parser, DenseI64ArrayAttr &path) {
+  SmallVector<int64_t> fields;
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                     [&] { return parser.parseInteger(fields.emplace_back()); }))
+    return failure();
+  path = parser.getBuilder().getDenseI64ArrayAttr(fields);
+  return success();
+}
+static void printStructPath(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr path) {
+  printer << '[';
+  llvm::interleaveComma(path.asArrayRef(), printer);
+  printer << ']';
+}
+
 /// An enumeration attribute in full or as `<case>`; printed in full.
 template <typename Attr>
 static ParseResult parseSpelled(OpAsmParser &parser, Attr &attribute) {
@@ -31,12 +60,12 @@ struct OpAlias {
 };
 } // namespace
 
-/// Parses an older spelling of the operation `meant`. `needed` is an operand that the older operation always has; empty:
-/// none.
+/// Parses an older spelling of the operation `meant`. `needed` is an operand that the older operation always has,
+/// written behind the first one; empty: none.
 static ParseResult parseAliasOf(OpAsmParser &parser, OperationState &result, StringRef meant, const TileOpSpec &spec,
                                 StringRef needed) {
   result.name = OperationName(meant, parser.getContext());
-  if (parseTileOp(parser, result, spec))
+  if (parseTileOp(parser, result, spec, needed))
     return failure();
   if (needed.empty())
     return success();
@@ -49,9 +78,20 @@ static ParseResult parseAliasOf(OpAsmParser &parser, OperationState &result, Str
 
 #include "PtoSyntax.cpp.inc"
 
+/// An operation of one of the other backends of ptoas, by the family it belongs to.
+static ParseResult refuseForeign(OpAsmParser &parser, OperationState &result, StringRef family) {
+  return parser.emitError(parser.getNameLoc())
+         << "[PTO-0216] '" << result.name << "' op expected an operation on tiles, got " << family
+         << " of another backend; this program emits tile-level C++ only";
+}
+
 std::optional<Dialect::ParseOpHook> PtoDialect::getParseOperationHook(StringRef opName) const {
   for (const OpAlias &alias : kOpAliases)
     if (opName == alias.written)
       return ParseOpHook(*alias.parse);
+  if (StringRef family = foreignFamily(opName); !family.empty())
+    return ParseOpHook([family](OpAsmParser &parser, OperationState &result) {
+      return refuseForeign(parser, result, family);
+    });
   return Dialect::getParseOperationHook(opName);
 }

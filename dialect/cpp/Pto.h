@@ -2,6 +2,8 @@
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -12,6 +14,10 @@
 namespace pto {
 /// Whether a type is one of the dialect's own element types (hif8, packed fp4, ...).
 bool isLowPrecision(mlir::Type type);
+
+/// What an operation that this program does not have is in the other backends of ptoas (`a micro instruction`); empty:
+/// nothing there either. `name` has its dialect.
+llvm::StringRef foreignFamily(llvm::StringRef name);
 } // namespace pto
 
 #include "PtoDialect.h.inc"

@@ -1,6 +1,7 @@
 //===- TileOpSyntax.cpp - one parser and printer for all `ins(...) outs(...)` operations ---------===//
 //
 //   pto.tX ins(%a, %b {attrs} : T, T [fp %f : T] [pre_quant %q : i64]) outs(%d : T) {attrs}
+//   pto.tX ins(%a : T, %b : T) outs(...)         the same with each type behind its operand; read, not printed
 //   %v = pto.tgetval ins(%t, %i : T, index) outs : f32 {attrs}
 //
 // Which operands an operation has, and of what kind, comes from its `def` through a generated table.
@@ -87,15 +88,35 @@ static std::string describe(ArrayRef<const OperandSpec *> specs) {
   return text;
 }
 
+/// More operands behind the types of the first ones, up to their own colon: `%a : T, %b, %c : T, T`.
+static ParseResult parseMoreOperands(OpAsmParser &parser, OperandList &list, NamedAttrList &attributes) {
+  Unresolved operand;
+  OptionalParseResult isOperand = parser.parseOptionalOperand(operand);
+  if (!isOperand.has_value())
+    return success();
+  if (failed(*isOperand))
+    return failure();
+  if (list.names.size() != list.types.size())
+    return parser.emitError(operand.location) << "expected " << list.names.size() - list.types.size()
+                                              << " more types before the next operand";
+  list.names.push_back(operand);
+  while (succeeded(parser.parseOptionalComma()))
+    if (parser.parseOperand(list.names.emplace_back()))
+      return failure();
+  return failure(parser.parseOptionalAttrDict(attributes) || parser.parseColon());
+}
+
 /// `: T, T`; an older spelling of the masked forms has the axis behind the types: `: T, "row"`.
-static ParseResult parseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types, NamedAttrList &attributes) {
+static ParseResult parseTypes(OpAsmParser &parser, OperandList &list, NamedAttrList &attributes) {
   if (parser.parseColon())
     return failure();
   do {
     std::string axis;
+    if (parseMoreOperands(parser, list, attributes))
+      return failure();
     if (succeeded(parser.parseOptionalString(&axis)))
       attributes.append("axis", parser.getBuilder().getStringAttr(axis));
-    else if (parser.parseType(types.emplace_back()))
+    else if (parser.parseType(list.types.emplace_back()))
       return failure();
   } while (succeeded(parser.parseOptionalComma()));
   return success();
@@ -119,7 +140,7 @@ static ParseResult parseOperandList(OpAsmParser &parser, OperandList &list, Name
   if (list.names.empty())
     return success();
   SMLoc at = parser.getCurrentLocation();
-  if (parseTypes(parser, list.types, attributes))
+  if (parseTypes(parser, list, attributes))
     return failure();
   if (list.names.size() != list.types.size())
     return parser.emitError(at) << "expected " << list.names.size() << " types for " << list.names.size()
@@ -174,6 +195,14 @@ static ParseResult normalizeAttributes(OpAsmParser &parser, SMLoc at, NamedAttrL
     attributes.erase(alias.written);
     attributes.set(alias.meant, value);
   }
+  // An older spelling of the two bytes of a 16-bit value.
+  if (auto high = dyn_cast_or_null<BoolAttr>(attributes.get("isMSB"))) {
+    Attribute byte = parser.getBuilder().getI32IntegerAttr(high.getValue());
+    if (Attribute given = attributes.get("byte"); given && given != byte)
+      return parser.emitError(at) << "'isMSB' and 'byte' say different bytes";
+    attributes.erase("isMSB");
+    attributes.set("byte", byte);
+  }
   std::optional<NamedAttribute> twice = attributes.findDuplicate();
   if (twice)
     return parser.emitError(at) << "attribute '" << twice->getName().getValue() << "' is given twice";
@@ -182,7 +211,7 @@ static ParseResult normalizeAttributes(OpAsmParser &parser, SMLoc at, NamedAttrL
 
 /// Operand counts in spec order, and the operands in the order in which the operation holds them.
 static ParseResult resolve(OpAsmParser &parser, OperationState &result, const TileOpSpec &spec, SMLoc at,
-                           OperandList lists[2], NamedOperands &clauses) {
+                           OperandList lists[2], NamedOperands &clauses, StringRef second) {
   llvm::StringMap<std::pair<ArrayRef<Unresolved>, ArrayRef<Type>>> found;
   for (bool outs : {false, true}) {
     SmallVector<const OperandSpec *> specs;
@@ -190,6 +219,9 @@ static ParseResult resolve(OpAsmParser &parser, OperationState &result, const Ti
       if (operand.isOut == outs && !clauses.contains(operand.name) &&
           !(lists[outs].noScratch && StringRef(operand.name) == "tmp"))
         specs.push_back(&operand);
+    auto moved = llvm::find_if(specs, [&](const OperandSpec *spec) { return spec->name == second; });
+    if (moved != specs.end() && specs.size() > 1)
+      std::rotate(specs.begin() + 1, moved, moved + 1);
     SmallVector<int32_t> counts;
     if (!assign(specs, lists[outs].types, counts))
       return parser.emitError(at) << "expected " << (outs ? "outs(" : "ins(")
@@ -216,7 +248,7 @@ static ParseResult resolve(OpAsmParser &parser, OperationState &result, const Ti
   return success();
 }
 
-ParseResult pto::parseTileOp(OpAsmParser &parser, OperationState &result, const TileOpSpec &spec) {
+ParseResult pto::parseTileOp(OpAsmParser &parser, OperationState &result, const TileOpSpec &spec, StringRef second) {
   OperandList lists[2];
   NamedOperands clauses;
   SMLoc at = parser.getCurrentLocation();
@@ -235,7 +267,7 @@ ParseResult pto::parseTileOp(OpAsmParser &parser, OperationState &result, const 
   if (parser.parseOptionalAttrDict(result.attributes) || parseTrailing(parser, spec, clauses, result.attributes) ||
       normalizeAttributes(parser, at, result.attributes))
     return failure();
-  return resolve(parser, result, spec, at, lists, clauses);
+  return resolve(parser, result, spec, at, lists, clauses, second);
 }
 
 static void printValues(OpAsmPrinter &printer, ArrayRef<Value> values) {

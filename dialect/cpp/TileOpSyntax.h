@@ -22,7 +22,9 @@ struct TileOpSpec {
   llvm::ArrayRef<const char *> trailing; ///< operands and attributes written by name behind everything else
 };
 
-mlir::ParseResult parseTileOp(mlir::OpAsmParser &parser, mlir::OperationState &result, const TileOpSpec &spec);
+/// `second`: the operand that is written behind the first one, where an older spelling has it there; empty: none.
+mlir::ParseResult parseTileOp(mlir::OpAsmParser &parser, mlir::OperationState &result, const TileOpSpec &spec,
+                              llvm::StringRef second = {});
 
 /// `defaults`: attributes that need not be printed, with their values.
 void printTileOp(mlir::OpAsmPrinter &printer, mlir::Operation *op, const TileOpSpec &spec,

@@ -362,3 +362,15 @@ Type PartitionTensorViewType::parse(AsmParser &parser) { return parseShaped<Part
 void PartitionTensorViewType::print(AsmPrinter &printer) const { printShaped(*this, printer); }
 Type LocalArrayType::parse(AsmParser &parser) { return parseShaped<LocalArrayType>(parser, false, 8); }
 void LocalArrayType::print(AsmPrinter &printer) const { printShaped(*this, printer); }
+
+LogicalResult StructType::verify(function_ref<InFlightDiagnostic()> error, ArrayRef<Type> fields) {
+  if (fields.empty())
+    return error() << "expected a struct of at least one field, found none";
+  for (auto [index, field] : llvm::enumerate(fields)) {
+    bool integer = field.isInteger(8) || field.isInteger(16) || field.isInteger(32) || field.isInteger(64);
+    if (!integer && !field.isF16() && !field.isBF16() && !field.isF32() && !field.isF64() && !isa<StructType>(field))
+      return error() << "expected an integer of 8 to 64 bits, f16, bf16, f32, f64 or a struct as field " << index
+                     << " of a struct, found " << field;
+  }
+  return success();
+}

@@ -31,6 +31,9 @@ pub struct Reserve {
     pub bytes: u64,
     /// Why.
     pub reason: String,
+    /// Whether it is given up where nothing else fits.
+    #[serde(default)]
+    pub last_resort: bool,
 }
 
 /// Limits in elements.
@@ -180,9 +183,14 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Where our own placement must stop.
+    /// Where our own placement stops as long as it can.
     pub fn placeable(&self) -> u64 {
         self.capacity.saturating_sub(self.reserve.as_ref().map_or(0, |r| r.bytes))
+    }
+
+    /// Where our own placement must stop.
+    pub fn last_resort(&self) -> u64 {
+        if self.reserve.as_ref().is_some_and(|r| r.last_resort) { self.capacity } else { self.placeable() }
     }
 }
 
@@ -306,7 +314,11 @@ impl Device {
             .iter_mut()
             .find(|m| m.space.name() == space)
             .ok_or_else(|| DeviceError::UnknownSpace { name: space.to_owned(), known: known.join(", ") })?;
-        memory.reserve = (bytes > 0).then(|| Reserve { bytes, reason: "asked for on the command line".to_owned() });
+        memory.reserve = (bytes > 0).then(|| Reserve {
+            bytes,
+            reason: "asked for on the command line".to_owned(),
+            last_resort: false,
+        });
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use crate::{ffi, op::Op};
 use melior::{
     Context,
     ir::{
-        Attribute, BlockLike, Identifier, Location, Operation, OperationRef, Type, Value, ValueLike,
+        Attribute, BlockLike, BlockRef, Identifier, Location, Operation, OperationRef, Type, Value, ValueLike,
         attribute::{DenseI32ArrayAttribute, IntegerAttribute},
         operation::{OperationBuilder, OperationLike},
     },
@@ -16,16 +16,44 @@ pub fn insert_before<'c, 'a>(anchor: OperationRef<'c, 'a>, op: Operation<'c>) ->
     block.insert_operation_before(anchor, op)
 }
 
+/// Moves an operation to the end of a block.
+pub fn move_to_end<'c, 'a>(op: OperationRef<'c, 'a>, block: BlockRef<'c, 'a>) {
+    // SAFETY: the operation is live and owned by its block; ownership goes from that block to the new one.
+    unsafe {
+        mlir_sys::mlirOperationRemoveFromParent(op.to_raw());
+        mlir_sys::mlirBlockAppendOwnedOperation(block.to_raw(), op.to_raw());
+    }
+}
+
 /// Removes an operation whose results have no uses.
 pub fn erase(op: OperationRef) {
     // SAFETY: the caller holds no other reference to it; MLIR checks that no use is left.
     unsafe { mlir_sys::mlirOperationDestroy(op.to_raw()) }
 }
 
+/// Moves an operation to right before another.
+pub fn move_before(op: OperationRef, anchor: OperationRef) {
+    // SAFETY: both operations are live.
+    unsafe { mlir_sys::mlirOperationMoveBefore(op.to_raw(), anchor.to_raw()) }
+}
+
 /// Makes every use of `of` a use of `with`.
 pub fn replace_all_uses(of: Value, with: Value) {
     // SAFETY: both values are live.
     unsafe { ffi::ptoReplaceAllUses(of.to_raw(), with.to_raw()) }
+}
+
+/// Puts the single block of an operation's only region in the operation's place; what it yields becomes the results.
+pub fn open_region(op: OperationRef) {
+    // SAFETY: the caller holds no other reference to the operation.
+    unsafe { ffi::ptoOpenRegion(op.to_raw()) }
+}
+
+/// Turns the blocks of each region in a function into `scf` operations. False when MLIR cannot; the function is then
+/// of no more use.
+pub fn lift_control_flow(function: OperationRef) -> bool {
+    // SAFETY: the operation is live; references into its regions are not used afterwards.
+    unsafe { ffi::ptoLiftControlFlow(function.to_raw()) }
 }
 
 /// Whether nothing uses a value.

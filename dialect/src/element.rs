@@ -101,7 +101,8 @@ impl Element {
             if mlir_sys::mlirTypeIsAF64(raw) {
                 return Some(Self::F64);
             }
-            if mlir_sys::mlirTypeIsAFloat8E4M3FN(raw) || mlir_sys::mlirTypeIsAFloat8E4M3(raw) {
+            // Not `f8E4M3`: that one has infinities, the hardware's has none.
+            if mlir_sys::mlirTypeIsAFloat8E4M3FN(raw) {
                 return Some(Self::F8E4M3);
             }
             if mlir_sys::mlirTypeIsAFloat8E5M2(raw) {

@@ -55,6 +55,10 @@ unsafe extern "C" {
     ) -> bool;
     pub fn ptoValueLocation(value: MlirValue) -> MlirLocation;
     pub fn ptoIsPure(op: MlirOperation) -> bool;
+    pub fn ptoStructFieldCount(ty: MlirType) -> i64;
+    pub fn ptoStructField(ty: MlirType, index: i64) -> MlirType;
+    pub fn ptoLiftControlFlow(function: MlirOperation) -> bool;
+    pub fn ptoOpenRegion(op: MlirOperation);
     pub fn ptoReplaceAllUses(of: MlirValue, with: MlirValue);
     pub fn ptoRegisterPass(create: extern "C" fn() -> MlirPass);
     pub fn ptoRegisterUpstreamPasses();

@@ -5,7 +5,7 @@ use melior::ir::{Location, Value, ValueLike};
 use mlir_sys::MlirStringRef;
 
 /// A place in a source file, and the name of the value defined there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Position {
     /// The file as it was named to the parser or in `loc(...)`; empty when unknown.
     pub file: String,

@@ -3,7 +3,7 @@
 use crate::{
     device::Legality,
     facts::Role,
-    op::Op,
+    op::{Op, attribute},
     tile::{Space, Tile},
 };
 use melior::ir::Value;
@@ -57,18 +57,30 @@ pub struct Access<'c, 'a> {
     pub writes: bool,
 }
 
+/// The mark of a tile that no operation touches: scratch that the target's library takes and does not use.
+pub const UNTOUCHED: &str = "pto.untouched";
+
 /// The memory that an operation touches, in operand order.
 pub fn accesses<'c, 'a>(op: Op<'c, 'a>) -> Vec<Access<'c, 'a>> {
     let to_access = |(operand, value): (&crate::facts::Operand, Value<'c, 'a>)| {
         let (reads, writes) = match operand.role {
             Role::None => return None,
-            Role::Read => (true, false),
+            // The X-to-ZZ form of `tmov` has its scratch tile where others have their vector.
+            Role::Read => (true, op.is("tmov") && operand.name == "fp" && space_of(op, "fp") == Some(Space::Vec)),
             Role::Write => (false, true),
             Role::Update | Role::Scratch => (true, true),
         };
-        Some(Access { value, reads, writes })
+        let untouched = operand.role == Role::Scratch
+            && crate::op::defining_op(value).is_some_and(|definition| attribute(definition, UNTOUCHED).is_some());
+        (!untouched).then_some(Access { value, reads, writes })
     };
     op.named_operands().into_iter().filter_map(to_access).collect()
+}
+
+/// Memory that the library takes for itself from address 0 on, in bytes. Source: PTO-ISA, TPrefetchAsyncImpl.hpp: a prefetch
+/// context puts its queue of 256 bytes at address 0 of UB, whatever stands there.
+pub fn fixed_memory(op: Op) -> Option<(Space, u64)> {
+    op.is("make_prefetch_async_context").then_some((Space::Vec, 256))
 }
 
 /// The pipe of an operation; `None` when it runs on none (views, flags, control).

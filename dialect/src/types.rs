@@ -96,6 +96,19 @@ pub fn multi_tile(ty: Type<'_>) -> Option<(Type<'_>, i64)> {
     unsafe { ffi::ptoMultiTileInfo(ty.to_raw(), &mut slot, &mut count).then(|| (Type::from_raw(slot), count)) }
 }
 
+/// How many fields a struct has; `None` for other types.
+pub fn struct_fields(ty: Type) -> Option<usize> {
+    // SAFETY: the function accepts any type.
+    usize::try_from(unsafe { ffi::ptoStructFieldCount(ty.to_raw()) }).ok()
+}
+
+/// The type of a field below [`struct_fields`].
+pub fn struct_field<'c>(ty: Type<'c>, index: usize) -> Type<'c> {
+    assert!(struct_fields(ty).is_some_and(|count| index < count), "the struct has the field");
+    // SAFETY: the type is a struct with that field, as asserted.
+    unsafe { Type::from_raw(ffi::ptoStructField(ty.to_raw(), index as i64)) }
+}
+
 /// `!pto.pipe`.
 pub fn pipe_type(context: &Context) -> Type<'_> {
     // SAFETY: the context is live and has the dialect loaded.

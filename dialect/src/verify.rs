@@ -17,11 +17,14 @@
 //! | PTO-0208 | a certain value of an attribute or a constant |
 //! | PTO-0209 | a certain rank or number of extents |
 //! | PTO-0210 | identical types |
+//! | PTO-0215 | another place: what stands around the operation, or who uses its result |
+//! | PTO-0216 | an operation on tiles, not one of another backend (told when the text is read) |
 //!
 //! Tests: `tests/cases/verify/`, one file per family.
 
 mod check;
 mod codes;
+mod comm;
 mod convert;
 mod elementwise;
 mod fill;
@@ -37,6 +40,7 @@ mod pipe;
 mod quantize;
 mod reduce;
 mod sequence;
+mod structure;
 mod sync;
 mod tile;
 mod transfer;
@@ -66,6 +70,7 @@ const RULES: &[(&str, Rule)] = &[
     ("partition_view", global::partition_view),
     ("scalar_access", global::scalar_access),
     ("local_array", global::local_array),
+    ("cache_line", global::cache_line),
     ("reserve_buffer", pipe::reserve_buffer),
     ("initialize_pipe", pipe::initialize_pipe),
     ("pipe_shape", pipe::pipe_shape),
@@ -81,6 +86,17 @@ const RULES: &[(&str, Rule)] = &[
     ("buf", sync::buf),
     ("cross_core", sync::cross_core),
     ("syncall", sync::syncall),
+    ("comm_copy", comm::comm_copy),
+    ("comm_signal", comm::comm_signal),
+    ("comm_group", comm::comm_group),
+    ("build_async_session", comm::build_async_session),
+    ("byte_workspace", comm::byte_workspace),
+    ("async_copy", comm::async_copy),
+    ("declare_struct", structure::declare_struct),
+    ("struct_access", structure::struct_access),
+    ("inttoptr", structure::inttoptr),
+    ("section_simt", structure::section_simt),
+    ("fusion_region", structure::fusion_region),
     ("trem", elementwise::scalar_is_element),
     ("txor", nothing),
     ("tprelu", nothing),
@@ -143,6 +159,8 @@ const RULES: &[(&str, Rule)] = &[
 pub fn verify(op: OperationRef) -> bool {
     let Some(op) = Op::of(op) else { return true };
     let mut check = Check::new(op);
+    generic::known_attributes(&mut check);
+    generic::known_elements(&mut check);
     for (_, rule) in RULES.iter().filter(|(name, _)| op.facts.has_rule(name)) {
         rule(&mut check);
     }

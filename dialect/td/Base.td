@@ -25,6 +25,8 @@ def Pto_Dialect : Dialect {
   }];
   let cppNamespace = "::pto";
   let summary = "Tile programs for Ascend NPUs";
+  // Branches between blocks are read and opened early; values that no path defines are poison then.
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect", "::mlir::ub::UBDialect"];
   let useDefaultTypePrinterParser = 1;
 }
 
@@ -125,7 +127,7 @@ class TileOp<string mnemonic, string call, dag args, list<Trait> traits = []> : 
   // Operands written by a keyword inside `ins`, behind the types: "fp=fp pre_quant=preQuantScalar".
   string clauses = "";
   // Older spellings that front-ends print, accepted and printed as this one; `name:operand` where the older operation
-  // always has an operand that is optional here: "tmov.fp:fp".
+  // always has an operand that is optional here, written behind the first one: "tmov.fp:fp".
   string aliases = "";
   // Operands and attributes written by their names behind everything else, in this order: "pad_mode pad_value".
   string trailing = "";

@@ -149,7 +149,7 @@ def AddPtrOp : PTO_Op<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>]> {
   let summary = "a pointer moved by a number of elements";
   let arguments = (ins PtrRef:$ptr, IndexValue:$offset);
   let results = (outs PtrRef:$result);
-  let assemblyFormat = "$ptr `,` $offset attr-dict `:` type($ptr) `->` type($result)";
+  let assemblyFormat = "$ptr `,` $offset attr-dict `:` custom<Ptr>(type($ptr)) `->` custom<Ptr>(type($result))";
 }
 
 def CastPtrOp : PTO_Op<"castptr", [Pure]> {
@@ -159,11 +159,26 @@ def CastPtrOp : PTO_Op<"castptr", [Pure]> {
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
 }
 
+def PtrToIntOp : PTO_Op<"ptrtoint", [Pure]> {
+  let summary = "the byte address behind a pointer";
+  let arguments = (ins PtrRef:$ptr);
+  let results = (outs I64Value:$result);
+  let assemblyFormat = "$ptr attr-dict `:` custom<Ptr>(type($ptr)) `->` type($result)";
+}
+// Only the scalar accesses may use it, as their pointer: nobody knows what the memory behind an address belongs to.
+def IntToPtrOp : PTO_Op<"inttoptr", [Pure]> {
+  let summary = "a pointer to a byte address";
+  let arguments = (ins I64Value:$addr);
+  let results = (outs PtrRef:$result);
+  let assemblyFormat = "$addr attr-dict `:` type($addr) `->` custom<Ptr>(type($result))";
+  let rule = "inttoptr";
+}
+
 def LoadScalarOp : PTO_Op<"load_scalar"> {
   let summary = "reads one element; the offset counts elements";
   let arguments = (ins PtrIn:$ptr, IndexValue:$offset);
   let results = (outs Scalar:$value);
-  let assemblyFormat = "$ptr `[` $offset `]` attr-dict `:` type($ptr) `->` type($value)";
+  let assemblyFormat = "$ptr `[` $offset `]` attr-dict `:` custom<Ptr>(type($ptr)) `->` type($value)";
   let pipe = "PIPE_S";
   let rule = "scalar_access";
 }
@@ -171,7 +186,7 @@ def LoadScalarOp : PTO_Op<"load_scalar"> {
 def StoreScalarOp : PTO_Op<"store_scalar"> {
   let summary = "writes one element; the offset counts elements";
   let arguments = (ins PtrOut:$ptr, IndexValue:$offset, Scalar:$value);
-  let assemblyFormat = "$value `,` $ptr `[` $offset `]` attr-dict `:` type($ptr) `,` type($value)";
+  let assemblyFormat = "$value `,` $ptr `[` $offset `]` attr-dict `:` custom<Ptr>(type($ptr)) `,` type($value)";
   let pipe = "PIPE_S";
   let rule = "scalar_access";
 }

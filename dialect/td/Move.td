@@ -71,6 +71,7 @@ def TExtractOp : TileOp<"textract", "TEXTRACT($dst, $src, $indexRow, $indexCol)"
          Optional<I64Value>:$preQuantScalar, OptionalAttr<PTO_AccToVecModeAttr>:$accToVecMode,
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::pto::ReluPreMode::no_relu">:$reluPreMode), [AttrSizedOperandSegments]> {
   let summary = "the part of src that starts at (indexRow, indexCol)";
+  let aliases = "textract_fp:fp";
   let clauses = "fp=fp";
   let a3 = "i8 i16 i32 f16 bf16 f32";
   let a5 = "i8 i16 i32 f16 bf16 f32 f8e4m3 f8e5m2 hif8 f4e2m1x2 f4e1m2x2 f8e8m0";
@@ -86,6 +87,7 @@ def TInsertOp : TileOp<"tinsert", "TINSERT($dst, $src, $indexRow, $indexCol)",
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::pto::ReluPreMode::no_relu">:$reluPreMode,
          OptionalAttr<PTO_TInsertModeAttr>:$tinsertMode), [AttrSizedOperandSegments]> {
   let summary = "writes src into dst at (indexRow, indexCol)";
+  let aliases = "tinsert_fp:fp";
   let clauses = "fp=fp pre_quant=preQuantScalar";
   let a3 = "i8 i16 i32 f16 bf16 f32";
   let a5 = "i8 i16 i32 f16 bf16 f32 f8e4m3 f8e5m2 hif8 f4e2m1x2 f4e1m2x2 f8e8m0";

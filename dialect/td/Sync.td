@@ -131,6 +131,7 @@ def CmoCacheInvalidOp : PTO_Op<"cmo.cacheinvalid"> {
   let summary = "drops cached copies of global memory: all of them, or one line";
   let arguments = (ins Optional<AnyValue>:$addr, PTO_AddressSpaceAttr:$space);
   let hasCustomAssemblyFormat = 1;
+  let rule = "cache_line";
 }
 
 def SyncAllOp : PTO_Op<"syncall", [AttrSizedOperandSegments]> {
@@ -178,31 +179,12 @@ class SectionOp<string mnemonic> : PTO_Op<mnemonic, [SingleBlock, NoTerminator]>
 def SectionCubeOp : SectionOp<"section.cube">;
 def SectionVectorOp : SectionOp<"section.vector">;
 
-//===----------------------------------------------------------------------===//
-// Communication between cards
-//===----------------------------------------------------------------------===//
-
-def CommTPutOp : PTO_Op<"comm.tput"> {
-  let summary = "copies a tensor window to another card through a staging tile";
-  let arguments = (ins ViewOut:$dst, ViewIn:$src, TileTmp:$ping, Optional<TileTmp>:$pong,
-                       DefaultValuedAttr<PTO_AtomicTypeAttr, "::pto::AtomicType::atomic_none">:$atomicType);
-  let assemblyFormat = [{
-    `(` $dst `,` $src `,` `buf` `(` $ping (`,` $pong^)? `)` `:` type($dst) `,` type($src) `,` type($ping)
-        (`,` type($pong)^)? `)` attr-dict
-  }];
-  let pipe = "PIPE_ALL";
-}
-
-class CommSignalOp<string mnemonic, dag signal, dag attribute> : PTO_Op<mnemonic> {
-  let arguments = !con(signal, (ins IntScalar:$value), attribute);
-  let assemblyFormat = "`(` $signal `,` $value `:` type($signal) `,` type($value) `)` attr-dict";
-  let pipe = "PIPE_ALL";
-}
-def CommTNotifyOp : CommSignalOp<"comm.tnotify", (ins ViewOut:$signal), (ins PTO_NotifyOpAttr:$notifyOp)> {
-  let summary = "tells another card through a signal word";
-}
-def CommTWaitOp : CommSignalOp<"comm.twait", (ins ViewIn:$signal), (ins PTO_WaitCmpAttr:$cmp)> {
-  let summary = "waits until a signal word compares as asked";
+def SectionSimtOp : PTO_Op<"section.simt", [SingleBlock, NoTerminator]> {
+  let summary = "code that many threads of a vector core run; read and checked, without C++ form";
+  let arguments = (ins I32Attr:$dimX, I32Attr:$dimY, I32Attr:$dimZ);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`<` `<` `<` $dimX `,` $dimY `,` $dimZ `>` `>` `>` $body attr-dict";
+  let rule = "section_simt";
 }
 
 //===----------------------------------------------------------------------===//

@@ -67,9 +67,10 @@ def PTO_EventIdArrayType : PTO_Type<"EventIdArray", "eventid_array"> {
   let assemblyFormat = "`<` $size `>`";
 }
 def PTO_StructType : PTO_Type<"Struct", "struct"> {
-  let summary = "a record of scalars on the core's stack: `!pto.struct<i32, f32>`";
+  let summary = "a record of scalars on the core's stack: `!pto.struct<i32, !pto.struct<f16, f32>>`";
   let parameters = (ins ArrayRefParameter<"::mlir::Type">:$fields);
   let assemblyFormat = "`<` $fields `>`";
+  let genVerifyDecl = 1;
 }
 def PTO_AsyncSessionType : PTO_Type<"AsyncSession", "async_session"> { let summary = "a session of asynchronous copies"; }
 def PTO_AsyncEventType : PTO_Type<"AsyncEvent", "async_event"> { let summary = "the completion of an asynchronous copy"; }

@@ -49,10 +49,10 @@ fn sync_only_when_asked() {
 fn the_flag_wins_with_a_warning() {
     let run = run("ptoas", [KERNEL, "--pto-arch=a5"]);
     assert_eq!(run.code, Some(0));
-    assert!(run.stderr.contains("warning: [PTO-0306]"), "{}", run.stderr);
+    assert!(run.stderr.contains("warning: ") && run.stderr.contains("[PTO-0306]"), "{}", run.stderr);
     let unknown = pto_tests::run("ptoas", ["tests/cases/cli/unknown_target.pto"]);
     assert_eq!(unknown.code, Some(0), "there, an unknown target of the module is a3");
-    assert!(unknown.stderr.contains("warning: [PTO-0301]"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("warning: ") && unknown.stderr.contains("[PTO-0301]"), "{}", unknown.stderr);
 }
 
 #[test]
@@ -96,7 +96,6 @@ fn flags_of_other_backends_are_refused_by_name() {
         "--emit-vpto-llvm-ir",
         "--vpto-scheduler=on",
         "--vpto-lowering-strategy=post-update",
-        "--cann-output-version=9.0.0",
         "--enable-bisheng-vec-misched",
         "--simt-fastmath",
         "--pto-backend=vpto",
@@ -108,11 +107,45 @@ fn flags_of_other_backends_are_refused_by_name() {
 }
 
 #[test]
+fn what_belongs_to_another_backend_is_told() {
+    let refused = |text: &str| {
+        let run = run_with_input("ptoas", ["-", "--pto-arch=a5"], text);
+        assert_eq!(run.code, Some(1), "{text}");
+        run.stderr
+    };
+    let helper = "attributes {pto.tileop.helper}";
+    for (text, wanted) in [
+        ("module attributes {pto.backend = \"vpto\"} { func.func @f() { return } }", "[PTO-0341]"),
+        ("module { module attributes {pto.backend = \"vpto\"} { func.func @f() { return } } }", "got \"vpto\""),
+        (&format!("func.func private @f() {helper} {{ pto.barrier <PIPE_V> return }}"), "helper of micro instructions"),
+        ("func.func @f() { %c = pto.get_ctrl : i64 return }", "[PTO-0216] 'pto.get_ctrl' op"),
+        ("func.func @f() { pto.section.simt <<<1, 1, 1>>> { } return }", "threads belong to another backend"),
+        ("func.func private @f(!pto.struct<f32>)", "[PTO-0215] 'func.func' op expected parameters"),
+        ("func.func private @f() -> !pto.struct<f32>", "[PTO-0215] 'func.func' op expected results"),
+        // Branches of an operation that MLIR cannot look into.
+        ("func.func @f(%p: i1) { \"other.branch\"(%p) [^a, ^a] : (i1) -> () ^a: return }", "[PTO-0342] function 'f'"),
+    ] {
+        let message = refused(text);
+        assert!(message.contains(wanted), "{text}: {message}");
+    }
+    for text in [
+        "module attributes {pto.backend = \"emitc\"} { func.func @f() { return } }",
+        &format!("func.func private @f() {helper}"),
+    ] {
+        assert_eq!(run_with_input("ptoas", ["-"], text).code, Some(0), "{text}");
+    }
+}
+
+#[test]
 fn flags_without_effect_are_accepted() {
     let plain = run("ptoas", [KERNEL]).succeeded();
-    for flag in
-        ["--enable-tile-op-expand", "--mlir-timing", "--plan-memory-order-by-size", "--enable-shape-inference=false"]
-    {
+    for flag in [
+        "--enable-tile-op-expand",
+        "--mlir-timing",
+        "--plan-memory-order-by-size",
+        "--enable-shape-inference=false",
+        "--cann-output-version=9.0.0",
+    ] {
         assert_eq!(plain, run("ptoas", [KERNEL, flag]).succeeded(), "{flag}");
     }
 }
@@ -132,6 +165,14 @@ fn ir_can_be_looked_at() {
     assert!(dump.stderr.contains("IR Dump After") && dump.stderr.contains("pto.alloc_tile addr ="));
     let all = run("ptoas", [KERNEL, "--mlir-print-ir-after-all", "--mlir-print-ir-module-scope"]);
     assert!(all.stderr.matches("IR Dump After").count() > 5);
+    let before = run("ptoas", [KERNEL, "--mlir-print-ir-before=pto-allocate-memory-addr"]);
+    assert!(before.stderr.contains("IR Dump Before") && !before.stderr.contains("pto.alloc_tile addr ="));
+    for (theirs, ours) in
+        [("pto-plan-memory", "pto-allocate-memory-addr"), ("pto-resolve-buffer-select", "pto-resolve-views")]
+    {
+        let dump = run("ptoas", [KERNEL, &format!("--mlir-print-ir-after={theirs}")]);
+        assert!(dump.stderr.contains(&format!("IR Dump After {ours}")), "{theirs}: {}", dump.stderr);
+    }
     assert!(run("ptoas", [KERNEL, "--emit-pto-ir"]).succeeded().contains("pto.alloc_tile addr ="));
 }
 

@@ -56,17 +56,22 @@ fn folder(case: &Case) -> &str {
 }
 
 /// The folders that must exist, one per pass.
-fn names() -> [&'static str; 11] {
+fn names() -> [&'static str; 16] {
     [
         "allocate",
         "check_placement",
+        "find_lost_values",
         "flush_scalar_stores",
         "infer_kernel_kind",
         "infer_layout",
         "insert_sync",
         "legalize_tiles",
+        "lift_control_flow",
         "lower_frontend_pipes",
+        "materialize_sections",
         "materialize_tmp",
+        "open_regions",
+        "remove_identity_moves",
         "resolve_reserved_buffers",
         "resolve_views",
     ]

@@ -5,6 +5,7 @@
 //! called by a launcher written here. A kernel that no table names fails [`all_kernels_run`].
 
 mod codegen;
+mod comm;
 mod cube;
 mod data;
 pub(super) mod launch;
@@ -109,7 +110,8 @@ impl Trial {
 }
 
 /// All tables.
-pub(super) const TABLES: [&[Row]; 6] = [codegen::ROWS, vector::ROWS, cube::ROWS, mixed::ROWS, scalar::ROWS, sync::ROWS];
+pub(super) const TABLES: [&[Row]; 7] =
+    [codegen::ROWS, comm::ROWS, vector::ROWS, cube::ROWS, mixed::ROWS, scalar::ROWS, sync::ROWS];
 
 /// Kernels that cannot run, and why: file and function.
 const CANNOT_RUN: [(&str, &str, &str); 1] =

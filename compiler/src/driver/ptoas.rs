@@ -4,7 +4,10 @@
 //! (0, or 1 for everything else). Options of other backends are refused by name.
 
 use crate::{
-    driver::{output, render::render},
+    driver::{
+        output,
+        render::{Format, render},
+    },
     session::{CompileOptions, Emit, Level, OnConflict, Outcome, Stage, compile},
 };
 use pto_dialect::device::Device;
@@ -43,10 +46,13 @@ const OPTIONS: &[(&str, Takes, Use)] = &[
     ("disable-infer-layout", Takes::Switch, Use::Obeyed),
     ("emit-pto-ir", Takes::Switch, Use::Obeyed),
     ("tassign", Takes::Value, Use::Obeyed),
+    ("diagnostics", Takes::Value, Use::Obeyed),
     ("plan-memory-impl", Takes::Value, Use::Obeyed),
     ("mlir-print-ir-after", Takes::Value, Use::Obeyed),
     ("mlir-print-ir-before", Takes::Value, Use::Obeyed),
     ("mlir-print-ir-after-all", Takes::Switch, Use::Obeyed),
+    ("mlir-print-ir-before-all", Takes::Switch, Use::Obeyed),
+    ("cann-output-version", Takes::Value, Use::Accepted),
     ("plan-memory-order-by-size", Takes::Switch, Use::Accepted),
     ("graph-sync-solver-event-id-max", Takes::Value, Use::Accepted),
     ("pto-insert-sync-debug", Takes::Value, Use::Accepted),
@@ -59,7 +65,6 @@ const OPTIONS: &[(&str, Takes, Use)] = &[
     ("mlir-timing", Takes::Switch, Use::Accepted),
     ("mlir-disable-threading", Takes::Switch, Use::Accepted),
     ("emit-addptr-trace", Takes::Switch, Use::Refused),
-    ("cann-output-version", Takes::Value, Use::Refused),
     ("emit-vpto", Takes::Switch, Use::Refused),
     ("emit-vpto-llvm-ir", Takes::Switch, Use::Refused),
     ("vpto-print-ir", Takes::Switch, Use::Refused),
@@ -78,6 +83,22 @@ const OPTIONS: &[(&str, Takes, Use)] = &[
     ("simt-fastmath", Takes::Switch, Use::Refused),
     ("bisheng-vf-auto-sync", Takes::Value, Use::Refused),
 ];
+
+/// Passes of ptoas under their names there, and the pass that does the same here.
+const PASSES: &[(&str, &str)] = &[
+    ("pto-plan-memory", "pto-allocate-memory-addr"),
+    ("pto-resolve-buffer-select", "pto-resolve-views"),
+    ("pto-lower-frontend-pipe-ops", "pto-lower-frontend-pipes"),
+    ("pto-materialize-implicit-tmp", "pto-materialize-tmp"),
+    ("pto-a5-normalize-tmov", "pto-legalize-tiles"),
+    ("pto-inject-barrier-all-sync", "pto-insert-sync"),
+    ("pto-graph-sync-solver", "pto-insert-sync"),
+];
+
+/// Our name of a pass; one that has no counterpart keeps its name, and nothing is printed around it.
+fn our_pass(name: &str) -> &str {
+    PASSES.iter().find(|(theirs, _)| *theirs == name).map_or(name, |(_, ours)| ours)
+}
 
 /// The options given, by name.
 #[derive(Default)]
@@ -230,16 +251,13 @@ fn options(line: &CommandLine) -> Result<CompileOptions, String> {
     if chosen > 1 {
         return Err("Error: --enable-insert-sync, --enable-bufid_sync, --enable-inject-barrier-all-sync, and --enable-graph-sync-solver are mutually exclusive.".to_owned());
     }
-    let mut print_after: Vec<String> = line.value("mlir-print-ir-after").into_iter().map(str::to_owned).collect();
-    // What a pass finds is what the one before it leaves.
-    if let Some(pass) = line.value("mlir-print-ir-before") {
-        let names: Vec<&str> = crate::pipeline::pass_names().collect();
-        let before = names.iter().position(|&name| name == pass).and_then(|at| at.checked_sub(1));
-        print_after.extend(before.map(|at| names[at].to_owned()));
-    }
-    if line.is_on("mlir-print-ir-after-all") {
-        print_after.push("all".to_owned());
-    }
+    let print = |which: &str, all: &str| -> Vec<String> {
+        let named =
+            line.value(which).into_iter().flat_map(|list| list.split(',')).map(|name| our_pass(name).to_owned());
+        named.chain(line.is_on(all).then(|| "all".to_owned())).collect()
+    };
+    let print_before = print("mlir-print-ir-before", "mlir-print-ir-before-all");
+    let print_after = print("mlir-print-ir-after", "mlir-print-ir-after-all");
     Ok(CompileOptions {
         arch,
         on_conflict: OnConflict::Warn,
@@ -252,6 +270,7 @@ fn options(line: &CommandLine) -> Result<CompileOptions, String> {
         emit: if line.is_on("emit-pto-ir") { Emit::Pto } else { Emit::Cpp },
         runtime_tassign: runtime_tassign(line)?,
         print_after,
+        print_before,
         allow_unregistered: true,
         ..CompileOptions::default()
     })
@@ -281,12 +300,18 @@ fn run(line: &CommandLine) -> Result<i32, String> {
     let input = line.input.as_deref().unwrap_or("-");
     let text = output::read(input).map_err(|error| format!("Error: Could not open input file: {input}: {error}"))?;
     let options = options(line)?;
+    let format = match line.value("diagnostics") {
+        None | Some("text") => Format::Ptoas,
+        Some("json") => Format::Json,
+        Some(other) => return Err(format!("Error: invalid --diagnostics='{other}'. Expected 'text' or 'json'.")),
+    };
     let file = if input == "-" { "<stdin>" } else { input };
     let outcome = compile(&text, file, &options);
-    for (pass, ir) in &outcome.printed {
-        eprintln!("// -----// IR Dump After {pass} //----- //\n{ir}\n");
+    for printed in &outcome.printed {
+        let when = if printed.before { "Before" } else { "After" };
+        eprintln!("// -----// IR Dump {when} {} //----- //\n{}\n", printed.pass, printed.ir);
     }
-    eprint!("{}", render(&outcome.diagnostics, file, &text));
+    eprint!("{}", render(format, &outcome.diagnostics, file, &text));
     match &outcome.text {
         Some(product) => {
             let target = line.value("o").unwrap_or("-");

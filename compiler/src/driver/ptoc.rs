@@ -1,7 +1,12 @@
 //! `ptoc`: the native command line.
 
 use crate::{
-    driver::{EXIT_DIAGNOSTICS, EXIT_INTERNAL, EXIT_USAGE, output, render::render},
+    driver::{
+        EXIT_DIAGNOSTICS, EXIT_INTERNAL, EXIT_USAGE, TOOL, UNREADABLE, UNWRITABLE, USAGE,
+        explain::explain,
+        output,
+        render::{Format, failure, render},
+    },
     memory::{Order, Planner},
     pipeline,
     session::{CompileOptions, Emit, Level, Outcome, compile},
@@ -51,6 +56,9 @@ pub struct Arguments {
     /// How constant addresses are written
     #[arg(long, value_enum, default_value_t = TassignKind::Checked)]
     tassign: TassignKind,
+    /// Check valid extents in the C++ while it runs: stop with a message instead of a hanging core
+    #[arg(long)]
+    runtime_checks: bool,
     /// A capacity or alignment in bytes, such as PTO_UBUF_SIZE_BYTES=262144
     #[arg(short = 'D', value_name = "MACRO=BYTES")]
     define: Vec<String>,
@@ -69,6 +77,9 @@ pub struct Arguments {
     /// With --emit=obj: print the device compiler's command instead of running it
     #[arg(long)]
     dry_run: bool,
+    /// How diagnostics are written
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    diagnostics: Format,
     /// Threads for several inputs (0: one per core)
     #[arg(short, long, default_value_t = 0)]
     jobs: usize,
@@ -155,6 +166,7 @@ impl Arguments {
                 EmitKind::Placement => Emit::Placement,
             },
             runtime_tassign: self.tassign == TassignKind::Runtime,
+            runtime_checks: self.runtime_checks,
             print_after: self.print_after.clone(),
             ..CompileOptions::default()
         }
@@ -179,14 +191,27 @@ impl Arguments {
 pub fn main() -> i32 {
     // `ptoc run` is `pto-run`.
     let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    if words.get(1).is_some_and(|word| word == "run") {
-        return run_kernel(&words[2..]);
+    match words.get(1).and_then(|word| word.to_str()) {
+        Some("run") => return run_kernel(&words[2..]),
+        Some("explain") => return show_explanation(words.get(2).map(|code| code.to_string_lossy()).as_deref()),
+        _ => {}
     }
     match Arguments::try_parse() {
         Ok(arguments) => run(&arguments),
         Err(error) => {
             let _ = error.print();
             if error.use_stderr() { EXIT_USAGE } else { 0 }
+        }
+    }
+}
+
+fn show_explanation(code: Option<&str>) -> i32 {
+    match explain(code) {
+        // A reader who has seen enough closes the pipe.
+        Ok(text) => output::write("-", &text).map_or(EXIT_DIAGNOSTICS, |()| 0),
+        Err(message) => {
+            eprint!("{}", failure(Format::Text, "ptoc", USAGE, &message));
+            EXIT_USAGE
         }
     }
 }
@@ -198,18 +223,21 @@ fn run_kernel(words: &[std::ffi::OsString]) -> i32 {
     match std::process::Command::new(&program).args(words).status() {
         Ok(status) => status.code().unwrap_or(EXIT_INTERNAL),
         Err(error) => {
-            eprintln!("ptoc: cannot start {}: {error}", program.display());
+            let message = format!("cannot start {}: {error}", program.display());
+            eprint!("{}", failure(Format::Text, "ptoc", TOOL, &message));
             EXIT_DIAGNOSTICS
         }
     }
 }
 
 fn run(arguments: &Arguments) -> i32 {
-    if let Err(message) = check_arguments(arguments) {
-        eprintln!("ptoc: {message}");
-        return EXIT_USAGE;
-    }
-    let Ok(targets) = targets(arguments) else { return EXIT_USAGE };
+    let targets = match check_arguments(arguments).and_then(|()| targets(arguments)) {
+        Ok(targets) => targets,
+        Err(message) => {
+            eprint!("{}", failure(arguments.diagnostics, "ptoc", USAGE, &message));
+            return EXIT_USAGE;
+        }
+    };
     if let [(input, target)] = &targets[..] {
         let (messages, code) = one(arguments, input, target);
         eprint!("{messages}");
@@ -250,26 +278,22 @@ fn check_arguments(arguments: &Arguments) -> Result<(), String> {
 }
 
 /// Each input with where its product goes.
-fn targets(arguments: &Arguments) -> Result<Vec<(String, String)>, ()> {
+fn targets(arguments: &Arguments) -> Result<Vec<(String, String)>, String> {
     let folder = Path::new(&arguments.output).is_dir() || arguments.output.ends_with('/');
     if arguments.inputs.len() == 1 && !folder {
         return Ok(vec![(arguments.inputs[0].clone(), arguments.output.clone())]);
     }
     if arguments.output == "-" {
-        eprintln!("ptoc: several inputs need a folder: give -o FOLDER");
-        return Err(());
+        return Err("several inputs need a folder: give -o FOLDER".to_owned());
     }
-    if let Err(error) = std::fs::create_dir_all(&arguments.output) {
-        eprintln!("ptoc: cannot make folder '{}': {error}", arguments.output);
-        return Err(());
-    }
+    std::fs::create_dir_all(&arguments.output)
+        .map_err(|error| format!("cannot make folder '{}': {error}", arguments.output))?;
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut targets = Vec::new();
     for input in &arguments.inputs {
         let product = arguments.product(input);
         if let Some(other) = seen.insert(product.clone(), input) {
-            eprintln!("ptoc: '{other}' and '{input}' would both become {product}");
-            return Err(());
+            return Err(format!("'{other}' and '{input}' would both become {product}"));
         }
         let path: PathBuf = Path::new(&arguments.output).join(product);
         targets.push((input.clone(), path.to_string_lossy().into_owned()));
@@ -281,15 +305,18 @@ fn targets(arguments: &Arguments) -> Result<Vec<(String, String)>, ()> {
 fn one(arguments: &Arguments, input: &str, target: &str) -> (String, i32) {
     let text = match output::read(input) {
         Ok(text) => text,
-        Err(error) => return (format!("ptoc: cannot read '{input}': {error}\n"), EXIT_DIAGNOSTICS),
+        Err(error) => {
+            let message = format!("cannot read '{input}': {error}");
+            return (failure(arguments.diagnostics, "ptoc", UNREADABLE, &message), EXIT_DIAGNOSTICS);
+        }
     };
     let file = if input == "-" { "<stdin>" } else { input };
     let outcome = compile(&text, file, &arguments.options());
     let mut messages = String::new();
-    for (pass, ir) in &outcome.printed {
-        messages.push_str(&format!("// ----- after {pass} -----\n{ir}\n"));
+    for printed in &outcome.printed {
+        messages.push_str(&format!("// ----- after {} -----\n{}\n", printed.pass, printed.ir));
     }
-    messages.push_str(&render(&outcome.diagnostics, file, &text));
+    messages.push_str(&render(arguments.diagnostics, &outcome.diagnostics, file, &text));
     reports(arguments, &outcome, file, &mut messages);
     let code = match &outcome.text {
         Some(product) => deliver(arguments, &outcome, product, target, &mut messages),
@@ -315,13 +342,13 @@ fn reports(arguments: &Arguments, outcome: &Outcome, file: &str, messages: &mut 
 
 fn deliver(arguments: &Arguments, outcome: &Outcome, product: &str, target: &str, messages: &mut String) -> i32 {
     let result = match (arguments.emit, &outcome.device) {
-        (EmitKind::Obj, Some(device)) => object(arguments, device, product, target),
-        _ => output::write(target, product).map_err(|error| format!("cannot write '{target}': {error}")),
+        (EmitKind::Obj, Some(device)) => object(arguments, device, product, target).map_err(|message| (TOOL, message)),
+        _ => output::write(target, product).map_err(|error| (UNWRITABLE, format!("cannot write '{target}': {error}"))),
     };
     match result {
         Ok(()) => 0,
-        Err(message) => {
-            messages.push_str(&format!("ptoc: {message}\n"));
+        Err((code, message)) => {
+            messages.push_str(&failure(arguments.diagnostics, "ptoc", code, &message));
             EXIT_DIAGNOSTICS
         }
     }

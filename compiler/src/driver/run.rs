@@ -4,14 +4,17 @@ mod arguments;
 
 use self::arguments::{Given, Place, Split, named};
 use crate::{
-    driver::{EXIT_DIAGNOSTICS, EXIT_USAGE, output, render::render},
+    driver::{
+        CANNOT_RUN, EXIT_DIAGNOSTICS, EXIT_USAGE, USAGE, output,
+        render::{Entry, Format, failure, render, write_json},
+    },
     session::{CompileOptions, compile},
     target::DEFAULT_TARGET,
 };
 use clap::Parser;
 use pto_dialect::device::Device;
 use pto_runtime_shim::{
-    Arch, Argument, Checks, Core, Element, Kernel, Outcome, Parameter, Runner, Signature, Tensor, VendorArg,
+    Arch, Argument, Checks, Core, Element, Finding, Kernel, Outcome, Parameter, Runner, Signature, Tensor, VendorArg,
     VendorEntry, VendorOptions, npy, run_vendor,
 };
 use std::{
@@ -75,6 +78,9 @@ pub struct Arguments {
     /// Run with the vendor's own headers (a folder with pto/pto-inst.hpp) in their CPU simulation: no checks
     #[arg(long, value_name = "DIR")]
     pto_isa: Option<PathBuf>,
+    /// How diagnostics and findings are written
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    diagnostics: Format,
     /// Report nothing when all is well
     #[arg(short, long)]
     quiet: bool,
@@ -91,13 +97,15 @@ pub fn main(arguments: Vec<OsString>) -> i32 {
     }
 }
 
+/// A command line that makes no sense.
 fn usage(message: impl std::fmt::Display) -> i32 {
-    eprintln!("pto-run: {message}");
+    eprint!("{}", failure(Format::Text, "pto-run", USAGE, &message.to_string()));
     EXIT_USAGE
 }
 
+/// Something that cannot be run or written.
 fn failed(message: impl std::fmt::Display) -> i32 {
-    eprintln!("pto-run: {message}");
+    eprint!("{}", failure(Format::Text, "pto-run", CANNOT_RUN, &message.to_string()));
     EXIT_DIAGNOSTICS
 }
 
@@ -204,7 +212,7 @@ impl Source {
                 ..CompileOptions::default()
             };
             let outcome = compile(&text, &arguments.kernel, &options);
-            eprint!("{}", render(&outcome.diagnostics, &arguments.kernel, &text));
+            eprint!("{}", render(arguments.diagnostics, &outcome.diagnostics, &arguments.kernel, &text));
             let (Some(cpp), Some(device)) = (outcome.text, outcome.device) else { return Err(EXIT_DIAGNOSTICS) };
             let path = folder.path().join("kernel.cpp");
             std::fs::write(&path, cpp).map_err(|e| failed(format!("cannot write {}: {e}", path.display())))?;
@@ -300,7 +308,7 @@ fn simulate(
     let outcome = runner.run().map_err(failed)?;
     print!("{}", outcome.printed);
     let _ = std::io::stdout().flush();
-    outcome.findings.iter().for_each(|finding| eprintln!("{finding}"));
+    outcome.findings.iter().for_each(|finding| eprint!("{}", shown(arguments.diagnostics, finding)));
     if let (Some(path), Some(trace)) = (&arguments.trace, &outcome.trace) {
         output::write(&path.to_string_lossy(), trace)
             .map_err(|error| failed(format!("cannot write '{}': {error}", path.display())))?;
@@ -311,6 +319,27 @@ fn simulate(
     let extents = outcome.extents.iter().copied().zip(outcome.pitches.iter().copied()).collect();
     let code = if outcome.findings.is_empty() { 0 } else { EXIT_DIAGNOSTICS };
     Ok(RunResult { code, memory: outcome.memory, extents })
+}
+
+/// A finding as a line of text or JSON.
+fn shown(format: Format, finding: &Finding) -> String {
+    if format == Format::Text {
+        return format!("{finding}\n");
+    }
+    let known = finding.line > 0;
+    let note = |message: &String| Entry { severity: "note", message: message.clone(), ..Entry::default() };
+    let entry = Entry {
+        severity: "error",
+        code: finding.rule.code().to_owned(),
+        message: finding.message.clone(),
+        file: known.then(|| finding.file.clone()),
+        line: known.then_some(finding.line),
+        notes: finding.notes.iter().map(note).collect(),
+        ..Entry::default()
+    };
+    let mut out = String::new();
+    write_json(&mut out, &entry);
+    out
 }
 
 fn summary(arguments: &Arguments, kernel: &Kernel, outcome: &Outcome, compiled: Duration) -> String {

@@ -5,17 +5,21 @@
 //! Ranges that the author pinned are obstacles. The pass rewrites `addr` of `pto.alloc_tile`, `addr` of `pto.subview`
 //! where root and offsets are constant (slot + the window's own offset), and `base` of `pto.reserve_buffer`.
 //!
+//! Functions are placed after those they call: what a callee uses is taken where a caller needs tiles across the call.
+//!
 //! Planners: `sequential` gives every tile bytes of its own, in the order of the policy; `reuse` (the default) does
 //! the same while it fits, and lets tiles whose lifetimes do not meet share bytes when it does not. The result is
 //! proved by `pto-check-placement`, which shares no code with this pass.
 //!
 //! Tests: `tests/cases/passes/allocate`.
 
+mod calls;
 mod collect;
 mod layout;
 mod lifetimes;
 mod overflow;
 mod policy;
+mod scales;
 
 pub use policy::{DefaultPolicy, MemoryAllocatorPolicy, TargetPolicy, TileRef};
 
@@ -23,14 +27,15 @@ use crate::{
     ir,
     memory::{Order, Planner, layout::Range},
 };
+use calls::Calls;
 use collect::{Reserved, Root, Roots};
 use melior::ir::{
     OperationRef, Type, Value,
-    attribute::{Attribute, BoolAttribute, FlatSymbolRefAttribute, IntegerAttribute},
+    attribute::{Attribute, BoolAttribute, IntegerAttribute},
     operation::OperationLike,
     r#type::IntegerType,
 };
-use pto_dialect::{Op, Space, attribute, constant_int, device::Device, diagnostics, edit, op_name};
+use pto_dialect::{Op, Space, constant_int, device::Device, edit};
 use std::sync::Arc;
 
 /// The attribute of a tile that this pass placed.
@@ -53,45 +58,31 @@ pub fn run(module: OperationRef, device: &Device, options: &AllocationOptions) -
     let by_name = policy::ByName(target_policy.clone());
     let usual: &dyn MemoryAllocatorPolicy = if options.order == Order::Name { &by_name } else { &target_policy };
     let policy: &dyn MemoryAllocatorPolicy = options.policy.as_deref().unwrap_or(usual);
-    let functions = ir::functions(module);
-    if !calls_are_placed(module, &functions) {
-        return false;
-    }
+    let mut calls = Calls::of(ir::functions(module));
+    let Some(order) = calls.order() else { return false };
     let mut ok = true;
-    for function in functions {
-        ok &= allocate(function, device, policy, options.planner);
+    for function in order {
+        ok &= allocate(function, device, policy, options.planner, &calls);
+        calls.placed(function, device);
     }
     ok
 }
 
-/// Each function is placed as if it were alone, so tiles of a called one must have addresses from their author.
-fn calls_are_placed(module: OperationRef, functions: &[OperationRef]) -> bool {
-    let mut ok = true;
-    for call in ir::walk(module).into_iter().filter(|&op| op_name(op) == "func.call") {
-        let callee = attribute(call, "callee").and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
-        let Some(callee) = functions.iter().find(|&&f| callee.is_some_and(|c| c.value() == ir::symbol(f))) else {
-            continue;
-        };
-        let open = ir::ops_named(*callee, "alloc_tile").into_iter().find(|op| op.operand("addr").is_none());
-        if let Some(tile) = open {
-            let message = format!(
-                "function '{}' is called, so its tiles need addresses that its callers leave free",
-                ir::symbol(*callee)
-            );
-            diagnostics::error(tile.raw.location(), "PTO-0609", message).note(call.location(), "called here").emit();
-            ok = false;
-        }
-    }
-    ok
-}
-
-fn allocate(function: OperationRef, device: &Device, policy: &dyn MemoryAllocatorPolicy, planner: Planner) -> bool {
+fn allocate<'c, 'a>(
+    function: OperationRef<'c, 'a>,
+    device: &Device,
+    policy: &dyn MemoryAllocatorPolicy,
+    planner: Planner,
+    calls: &Calls<'c, 'a>,
+) -> bool {
     let mut roots = collect::roots(function, device);
     let mut reserved = collect::reserved(function);
-    let mut ok = true;
+    let mut ok = overflow::unused_fit(function, device);
     for space in Space::ON_CHIP {
         if policy.should_allocate(space) {
-            ok &= place_space(space, device, policy, planner, &mut roots, &mut reserved);
+            scales::place(&mut roots, space);
+            let place = PlaceSpace { space, device, policy, planner, calls };
+            ok &= place.run(&mut roots, &mut reserved);
         }
     }
     if ok {
@@ -103,48 +94,81 @@ fn allocate(function: OperationRef, device: &Device, policy: &dyn MemoryAllocato
     ok
 }
 
-/// Places what has no address yet in one space.
-fn place_space(
+/// How to place what has no address yet in one space of a function.
+struct PlaceSpace<'x, 'c, 'a> {
     space: Space,
-    device: &Device,
-    policy: &dyn MemoryAllocatorPolicy,
+    device: &'x Device,
+    policy: &'x dyn MemoryAllocatorPolicy,
     planner: Planner,
-    roots: &mut Roots,
-    reserved: &mut [Reserved],
-) -> bool {
-    let is_open = |r: &Root| r.space == space && r.addr.is_none() && r.follows.is_none();
-    let open: Vec<usize> = (0..roots.list.len()).filter(|&i| is_open(&roots.list[i])).collect();
-    let any_reserve = reserved.iter().any(|r| r.space == space && r.base.is_none());
-    if open.is_empty() && !any_reserve {
-        return true;
+    calls: &'x Calls<'c, 'a>,
+}
+
+impl<'c, 'a> PlaceSpace<'_, 'c, 'a> {
+    fn run(&self, roots: &mut Roots<'c, 'a>, reserved: &mut [Reserved]) -> bool {
+        let space = self.space;
+        let is_open = |r: &Root| r.space == space && r.addr.is_none() && r.follows.is_none();
+        let open: Vec<usize> = (0..roots.list.len()).filter(|&i| is_open(&roots.list[i])).collect();
+        let any_reserve = reserved.iter().any(|r| r.space == space && r.base.is_none());
+        if open.is_empty() && !any_reserve {
+            return true;
+        }
+        let Some(memory) = self.device.memory(space) else { return true };
+        let function = roots.function;
+        let mut outside = self.calls.given_by_callers(function, space, self.device);
+        outside.extend(self.calls.buffers(function, space));
+        outside.extend(self.calls.sibling_buffers(function, space));
+        let mut obstacles = fixed_ranges(space, reserved);
+        let pinned: Vec<Range> =
+            roots.list.iter().filter(|r| r.space == space).filter_map(|r| Some(range(r.addr?, r.size))).collect();
+        obstacles.extend(&pinned);
+        obstacles.extend(&outside);
+        obstacles.extend(self.calls.taken(function, space));
+        let mut apart = obstacles.clone();
+        apart.extend(self.calls.sibling_tiles(function, space));
+        let Some(start) = layout::place_reserved(space, self.policy, reserved, &mut apart) else {
+            overflow::report(space, self.device, self.planner, roots, reserved, self.calls);
+            return false;
+        };
+        obstacles.extend(fixed_ranges(space, reserved));
+        let order = order_of(self.policy, &open, roots);
+        let fixed: Vec<Range> = fixed_ranges(space, reserved).into_iter().chain(outside).collect();
+        // The part that is kept free is used only when nothing else fits.
+        let limits = [memory.placeable(), memory.last_resort()];
+        let placed = limits.into_iter().find_map(|limit| {
+            let request = layout::Request { space, policy: self.policy, limit, start, obstacles: &obstacles };
+            layout::sequential(&request, &order, &roots.list)
+                .or_else(|| self.share(&layout::Request { obstacles: &fixed, ..request }, &pinned, &order, roots))
+        });
+        let Some(addresses) = placed else {
+            overflow::report(space, self.device, self.planner, roots, reserved, self.calls);
+            return false;
+        };
+        for (index, address) in addresses {
+            roots.list[index].addr = Some(address);
+            roots.list[index].planned = true;
+        }
+        true
     }
-    let Some(memory) = device.memory(space) else { return true };
-    let mut obstacles = fixed_ranges(space, reserved);
-    let pinned: Vec<Range> =
-        roots.list.iter().filter(|r| r.space == space).filter_map(|r| Some(range(r.addr?, r.size))).collect();
-    obstacles.extend(&pinned);
-    let Some(reserved_end) = layout::place_reserved(space, policy, reserved, &mut obstacles) else {
-        overflow::report(space, device, planner, roots, reserved);
-        return false;
-    };
-    let order = order_of(policy, &open, roots);
-    let request =
-        layout::Request { space, policy, limit: memory.placeable(), start: reserved_end, obstacles: &obstacles };
-    let placed = layout::sequential(&request, &order, &roots.list).or_else(|| {
-        (planner == Planner::Reuse).then(|| share(&request, space, &pinned, reserved, &order, roots)).flatten()
-    });
-    match placed {
-        Some(addresses) => {
-            for (index, address) in addresses {
-                roots.list[index].addr = Some(address);
-                roots.list[index].planned = true;
-            }
-            true
+
+    /// Placement with shared bytes: lifetimes first, then first fit in two orders. Pinned tiles, and what calls take,
+    /// are obstacles only while their memory is in use.
+    fn share(
+        &self,
+        request: &layout::Request,
+        pinned: &[Range],
+        order: &[usize],
+        roots: &mut Roots<'c, 'a>,
+    ) -> Option<Vec<(usize, u64)>> {
+        if self.planner != Planner::Reuse {
+            return None;
         }
-        None => {
-            overflow::report(space, device, planner, roots, reserved);
-            false
-        }
+        roots.find_lifetimes();
+        let mut regions = lifetimes::pinned_regions(pinned, self.space, roots);
+        regions.extend(self.calls.regions(roots.function, self.space));
+        let mut by_size = order.to_vec();
+        by_size.sort_by_key(|&i| std::cmp::Reverse(roots.list[i].size));
+        layout::first_fit(request, order, &regions, roots)
+            .or_else(|| layout::first_fit(request, &by_size, &regions, roots))
     }
 }
 
@@ -184,25 +208,6 @@ fn order_of(policy: &dyn MemoryAllocatorPolicy, open: &[usize], roots: &Roots) -
         .collect();
     policy.order(&mut refs);
     refs.into_iter().map(|r| r.id).collect()
-}
-
-/// Placement with shared bytes: lifetimes first, then first fit in two orders. Pinned tiles are obstacles only while
-/// their memory is in use.
-fn share(
-    request: &layout::Request,
-    space: Space,
-    pinned: &[Range],
-    reserved: &[Reserved],
-    order: &[usize],
-    roots: &mut Roots,
-) -> Option<Vec<(usize, u64)>> {
-    roots.find_lifetimes();
-    let fixed = fixed_ranges(space, reserved);
-    let pinned = lifetimes::pinned_regions(pinned, space, roots);
-    let request = layout::Request { obstacles: &fixed, ..*request };
-    let mut by_size = order.to_vec();
-    by_size.sort_by_key(|&i| std::cmp::Reverse(roots.list[i].size));
-    layout::first_fit(&request, order, &pinned, roots).or_else(|| layout::first_fit(&request, &by_size, &pinned, roots))
 }
 
 fn integer_type<'c>(op: OperationRef<'c, '_>, width: u32) -> Type<'c> {

@@ -11,6 +11,7 @@
 //! The library counts rows * columns * element size, and two 4-bit values in a byte as two bytes; a convolution tile would
 //! count its buffer size in elements, but no operation here makes one.
 
+mod calls;
 mod owners;
 
 use crate::ir;
@@ -18,7 +19,7 @@ use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use pto_dialect::{
     CompactMode, Op, Space, Tile, attribute, constant_int,
     device::{Device, Memory},
-    diagnostics, multi_tile,
+    diagnostics, multi_tile, value_key,
 };
 
 /// Runs the pass on a module.
@@ -39,7 +40,10 @@ fn check_function(function: OperationRef, device: &Device) -> bool {
             "alloc_multi_tile" => check_slots(op, device),
             "subview" => check_window(op, device),
             "reserve_buffer" => check_reserved(op, device),
+            _ if pto_dialect::fixed_memory(op).is_some() => check_fixed(op),
+            _ if op.operand("a_scale").is_some() => check_scales(op, &ops),
             _ if op.facts.has_rule("acc_in_place") => check_accumulator(op),
+            _ if keeps_operands_apart(op) => check_apart(op),
             _ => true,
         };
     }
@@ -160,6 +164,82 @@ fn check_accumulator(op: Op) -> bool {
     false
 }
 
+/// The hardware looks for scales at the address of their left or right tile divided by 16 and nowhere else.
+fn check_scales(op: Op, ops: &[Op]) -> bool {
+    let mut ok = !op.facts.has_rule("acc_in_place") || check_accumulator(op);
+    for (of, scale) in [("a", "a_scale"), ("b", "b_scale")] {
+        let (Some(of), Some(scale)) = (op.operand(of), op.operand(scale)) else { continue };
+        let is = |operand: Option<Value>, wanted: Value| operand.is_some_and(|v| value_key(v) == value_key(wanted));
+        // Placed by the kernel itself, at run time.
+        let moved =
+            ops.iter().any(|o| o.is("tget_scale_addr") && is(o.operand("src"), of) && is(o.operand("dst"), scale));
+        let place = |tile: Value| Op::defining(tile).and_then(address);
+        let (Some(from), Some(to)) = (place(of), place(scale)) else { continue };
+        if !moved && from >> 4 != to {
+            let message = format!(
+                "'{}' op finds the scales of {} (at {from:#x}) at {:#x}, but {} stands at {to:#x}",
+                op.facts.name,
+                ir::label(of),
+                from >> 4,
+                ir::label(scale)
+            );
+            diagnostics::error(op.raw.location(), "PTO-0613", message)
+                .help("use pto.tget_scale_addr, or give the scales the address of their tile divided by 16")
+                .emit();
+            ok = false;
+        }
+    }
+    ok
+}
+
+/// Operations whose library code writes one operand while it still needs others: the groups of `tquant.mx`, and the
+/// X-to-ZZ form of `tmov`, which has a scratch tile in vec.
+fn keeps_operands_apart(op: Op) -> bool {
+    let scratch = op.operand("fp").and_then(Tile::of_value).is_some_and(|tile| tile.space == Space::Vec);
+    op.facts.has_rule("tquant_mx") || (op.is("tmov") && scratch)
+}
+
+/// No two of an operation's tiles share bytes, as far as their addresses are constant.
+fn check_apart(op: Op) -> bool {
+    let place = |value: Value| -> Option<(Space, i64, i64)> {
+        let owner = owner_of(value)?;
+        let (start, tile) = (address(owner)?, Tile::of_value(owner.result()?)?);
+        Some((tile.space, start, start.saturating_add(tile.footprint_bytes() as i64)))
+    };
+    let placed: Vec<_> = op.named_operands().into_iter().filter_map(|(o, v)| Some((o.name, v, place(v)?))).collect();
+    let mut ok = true;
+    for (index, (name, value, b)) in placed.iter().enumerate() {
+        for (other_name, other, a) in &placed[..index] {
+            if a.0 == b.0 && a.1 < b.2 && b.1 < a.2 {
+                let message = format!(
+                    "'{}' op needs {other_name} and {name} apart, but tiles {} ({} to {}) and {} ({} to {}) share bytes of {}",
+                    op.facts.name,
+                    ir::label(*other),
+                    a.1,
+                    a.2,
+                    ir::label(*value),
+                    b.1,
+                    b.2,
+                    a.0.name()
+                );
+                diagnostics::error(op.raw.location(), "PTO-0612", message).emit();
+                ok = false;
+            }
+        }
+    }
+    ok
+}
+
+/// The tile whose bytes a view of it shows.
+fn owner_of<'c, 'a>(value: Value<'c, 'a>) -> Option<Op<'c, 'a>> {
+    let definition = Op::defining(value)?;
+    match definition.mnemonic() {
+        "treshape" | "bitcast" => owner_of(definition.operand("src")?),
+        "subview" if address(definition).is_none() => owner_of(definition.operand("source")?),
+        _ => Some(definition),
+    }
+}
+
 /// A window lies inside its tile and starts at an aligned address.
 fn check_window(op: Op, device: &Device) -> bool {
     let (Some(source), Some(result)) = (op.operand("source"), op.result()) else { return true };
@@ -213,23 +293,39 @@ fn check_reserved(op: Op, device: &Device) -> bool {
         diagnostics::error(op.raw.location(), "PTO-0606", message).emit();
         return false;
     }
-    let Some(function) = ir::function_of(op.raw) else { return true };
+    let tiles = tiles_inside(op, space, base, end);
+    for (tile_op, took) in &tiles {
+        let message = format!("{took}, inside reserved buffer \"{name}\" ({base} to {end})");
+        diagnostics::error(tile_op.raw.location(), "PTO-0607", message).note(op.raw.location(), "reserved here").emit();
+    }
+    tiles.is_empty()
+}
+
+/// No tile of ours stands where the library has memory of its own; one of the author's gets a warning.
+fn check_fixed(op: Op) -> bool {
+    let Some((space, size)) = pto_dialect::fixed_memory(op) else { return true };
     let mut ok = true;
-    for tile_op in ir::walk(function).into_iter().filter_map(Op::of).filter(|o| o.is("alloc_tile")) {
-        let (Some(value), Some(start)) = (tile_op.result(), address(tile_op)) else { continue };
-        let Some(tile) = Tile::of_value(value).filter(|t| t.space == space) else { continue };
-        let tile_end = start.saturating_add(tile.footprint_bytes() as i64);
-        if start < end && base < tile_end {
-            let message = format!(
-                "tile {} takes bytes {start} to {tile_end} of {}, inside reserved buffer \"{name}\" ({base} to {end})",
-                ir::label(value),
-                space.name()
-            );
-            diagnostics::error(tile_op.raw.location(), "PTO-0607", message)
-                .note(op.raw.location(), "reserved here")
-                .emit();
-            ok = false;
-        }
+    for (tile_op, took) in tiles_inside(op, space, 0, size as i64) {
+        let message = format!("{took}, of which '{}' takes bytes 0 to {size} for itself", op.facts.name);
+        let planned = attribute(tile_op.raw, super::allocate_memory_addr::PLANNED).is_some();
+        let report = if planned { diagnostics::error } else { diagnostics::warning };
+        report(tile_op.raw.location(), "PTO-0607", message).note(op.raw.location(), "taken here").emit();
+        ok &= !planned;
     }
     ok
+}
+
+/// The tiles of an operation's function that have bytes of a range, and what they take in words.
+fn tiles_inside<'c, 'a>(op: Op<'c, 'a>, space: Space, base: i64, end: i64) -> Vec<(Op<'c, 'a>, String)> {
+    let ops = ir::function_of(op.raw).map(ir::walk).unwrap_or_default();
+    let tiles = ops.into_iter().filter_map(Op::of).filter(|o| o.is("alloc_tile"));
+    tiles
+        .filter_map(|tile_op| {
+            let (value, start) = (tile_op.result()?, address(tile_op)?);
+            let tile = Tile::of_value(value).filter(|t| t.space == space)?;
+            let tile_end = start.saturating_add(tile.footprint_bytes() as i64);
+            let took = format!("tile {} takes bytes {start} to {tile_end} of {}", ir::label(value), space.name());
+            (start < end && base < tile_end).then_some((tile_op, took))
+        })
+        .collect()
 }

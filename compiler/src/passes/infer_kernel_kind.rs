@@ -1,8 +1,8 @@
 //! `pto-infer-kernel-kind`: says for which core a function is, where its author did not.
 //!
 //! A function without `pto.kernel_kind` and without sections gets the kind that its operations imply; one without
-//! tile operations (a scalar helper) gets none. A function that mixes both kinds is an error: wrapping its parts in
-//! sections is the author's decision.
+//! tile operations (a scalar helper) gets none. Functions that mix both kinds have sections by now
+//! (`pto-materialize-sections`); alone, this pass refuses them.
 
 use crate::ir;
 use melior::ir::{OperationRef, operation::OperationLike};
@@ -96,7 +96,10 @@ fn infer(function: OperationRef, device: &Device) -> bool {
 }
 
 /// The core an operation needs; `None` when it runs on either.
-fn kind_of(op: Op, device: &Device) -> Option<&'static str> {
+pub fn kind_of(op: Op, device: &Device) -> Option<&'static str> {
+    if let Some(named) = core_of_name(op) {
+        return Some(named);
+    }
     let pipe = pipe_of(op, device.legality)?;
     let spaces: Vec<Space> = op.raw.operands().filter_map(Tile::of_value).map(|t| t.space).collect();
     let any = |wanted: &[Space]| spaces.iter().any(|s| wanted.contains(s));
@@ -114,9 +117,10 @@ fn kind_of(op: Op, device: &Device) -> Option<&'static str> {
             Some("cube")
         }
         _ if any(&[Space::Vec]) => Some("vector"),
+        // Between mat and global memory, the cube core moves on its own MTE2 and MTE3.
+        _ if any(&[Space::Mat]) => Some("cube"),
         Pipe::M | Pipe::Mte1 | Pipe::Fix => Some("cube"),
         Pipe::V | Pipe::Mte3 => Some("vector"),
-        _ if any(&[Space::Mat]) => Some("cube"),
         _ => None,
     }
 }

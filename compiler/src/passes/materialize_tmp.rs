@@ -3,24 +3,30 @@
 //! Which operations need one stands in `dialect/td` (`scratch`); how large it is stands here, one rule each. Sizes are
 //! those that the PTO-ISA calls use; where the library would otherwise take memory that nobody placed (row broadcasts
 //! on A2/A3), the explicit form is always made. The tile has no address: the allocation pass finds free space.
+//!
+//! A5's library takes most scratch tiles and never touches them. A tile that is nothing but such scratch is marked
+//! (`pto.untouched`): it gets no address and takes no room.
 
 use crate::ir;
 use melior::ir::{
-    Identifier, Location, OperationRef, Type, Value, ValueLike,
+    Attribute, Identifier, Location, OperationRef, Type, Value, ValueLike,
     attribute::DenseI32ArrayAttribute,
     operation::{OperationBuilder, OperationLike},
     r#type::IntegerType,
 };
 use pto_dialect::{
-    BLayout, CompactMode, Element, Op, PadValue, SLayout, Space, Tile,
+    BLayout, CompactMode, Element, Op, PadValue, SLayout, Space, Tile, UNTOUCHED,
     device::{Device, Legality},
-    edit,
+    edit, value_key,
 };
 
 /// Runs the pass on a module.
 pub fn run(module: OperationRef, device: &Device) -> bool {
     for function in ir::functions(module) {
         for op in ir::walk(function).into_iter().filter_map(Op::of) {
+            if op.is("alloc_tile") {
+                mark_untouched(op, device.legality);
+            }
             if op.facts.scratch.is_empty() || op.operand("tmp").is_some() {
                 continue;
             }
@@ -30,6 +36,39 @@ pub fn run(module: OperationRef, device: &Device) -> bool {
         }
     }
     true
+}
+
+/// The scratch tile that an operation lacks: its bytes and its shape in words; `None` when it lacks none.
+pub fn missing(op: Op, device: &Device) -> Option<(u64, String)> {
+    if op.facts.scratch.is_empty() || op.operand("tmp").is_some() {
+        return None;
+    }
+    let need = need(op, device.legality)?;
+    let bytes = (need.rows as u64).saturating_mul(need.cols as u64).saturating_mul(need.element.bytes());
+    Some((bytes, format!("{}x{}x{}", need.rows, need.cols, need.element.name())))
+}
+
+/// Scratch rules of operations that use their scratch tile on A5 as well; the library's code for A5 does not read
+/// the others (PTO-ISA, npu/a5).
+const USED_ON_A5: [&str; 3] = ["tcolsum", "tsort32", "tmrgsort"];
+
+/// Marks a tile without address whose every use is a scratch operand that the target's library does not touch.
+fn mark_untouched(tile: Op, legality: Legality) {
+    let Some(value) = tile.result().filter(|_| legality == Legality::A5 && tile.operand("addr").is_none()) else {
+        return;
+    };
+    let users = edit::uses(value);
+    let ignores = |user: &OperationRef| {
+        Op::of(*user).is_some_and(|user| {
+            let holders = user.named_operands().into_iter().filter(|(_, v)| value_key(*v) == value_key(value));
+            let scratch = !user.facts.scratch.is_empty() && !USED_ON_A5.contains(&user.facts.scratch);
+            scratch && holders.into_iter().all(|(operand, _)| operand.name == "tmp")
+        })
+    };
+    if !users.is_empty() && users.iter().all(ignores) {
+        let context = pto_dialect::context_of(tile.raw);
+        edit::set_attribute(tile.raw, UNTOUCHED, Attribute::unit(context));
+    }
 }
 
 /// A scratch tile: a row-major vector tile of rows x columns, valid in a part of it.
@@ -80,7 +119,7 @@ fn whole_rows(cols: i64, element: Element) -> i64 {
 /// What an operation needs on a target; `None`: nothing.
 fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
     let rule = op.facts.scratch;
-    if legality == Legality::A5 && !matches!(rule, "tcolsum" | "tsort32" | "tmrgsort") {
+    if legality == Legality::A5 && !USED_ON_A5.contains(&rule) {
         return None;
     }
     let context = pto_dialect::context_of(op.raw);

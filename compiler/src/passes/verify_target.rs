@@ -17,11 +17,13 @@
 //! | PTO-0317 | an extent within a limit of the device |
 //! | PTO-0318 | another scratch tile |
 //! | PTO-0319 | different storage for operands |
+//! | PTO-0323 | an entry function that the host can call |
 //!
 //! Tests: `tests/cases/verify/target_*.pto`.
 
 mod codes;
 mod elementwise;
+mod function;
 mod irregular;
 mod matrix;
 mod partial;
@@ -89,6 +91,9 @@ const RULES: &[(&str, Rule)] = &[
 /// Checks every operation of a module against a device; whether all are legal.
 pub fn verify_target(module: OperationRef, device: &Device) -> bool {
     let mut legal = true;
+    for function in ir::functions(module) {
+        legal &= function::entry(function);
+    }
     for op in ir::walk(module).into_iter().filter_map(Op::of) {
         legal &= verify_op(op, device);
     }

@@ -10,3 +10,4 @@ pub const BOUNDS: &str = "PTO-0207";
 pub const VALUE: &str = "PTO-0208";
 pub const RANK: &str = "PTO-0209";
 pub const IDENTITY: &str = "PTO-0210";
+pub const PLACE: &str = "PTO-0215";

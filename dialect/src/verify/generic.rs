@@ -2,9 +2,40 @@
 
 use super::{
     check::{Check, may_equal, valid_text},
-    codes::{ELEMENT, LAYOUT, SPACE, VALID},
+    codes::{ELEMENT, FORM, LAYOUT, SPACE, VALID},
 };
 use crate::tile::{BLayout, Space, Tile};
+use melior::ir::{ValueLike, operation::OperationLike};
+
+/// No attribute that the operation does not have: it would be ignored. Names with a dot belong to passes and tools.
+pub fn known_attributes(check: &mut Check) {
+    let facts = check.op.facts;
+    let names: Vec<String> = check
+        .op
+        .raw
+        .attributes()
+        .filter_map(|(name, _)| Some(name.as_string_ref().as_str().ok()?.to_owned()))
+        .collect();
+    for name in names {
+        let known = name.contains('.') || name == "operandSegmentSizes" || facts.attributes.contains(&name.as_str());
+        check.require(
+            known,
+            FORM,
+            format_args!("no attribute that the operation does not have"),
+            format_args!("'{name}'"),
+        );
+    }
+}
+
+/// Tiles hold element types that the library has.
+pub fn known_elements(check: &mut Check) {
+    for (operand, value) in check.op.named_operands() {
+        if operand.is_tile && Tile::of_value(value).is_none() {
+            let expected = format_args!("{} to hold an element type of the library", operand.name);
+            check.require(false, ELEMENT, expected, value.r#type());
+        }
+    }
+}
 
 /// Every tile, scratch included, stands in vec.
 pub fn vec(check: &mut Check) {

@@ -2,11 +2,12 @@
 
 use super::{
     check::Check,
-    codes::{BOUNDS, ELEMENT, RANK, SHAPE, VALUE},
+    codes::{BOUNDS, ELEMENT, RANK, SHAPE, SPACE, VALUE},
 };
 use crate::{
     element::Element,
     op::constant_int,
+    tile::Space,
     types::{View, local_array as array_type, pointer},
 };
 use melior::ir::ValueLike;
@@ -97,6 +98,17 @@ pub fn scalar_access(check: &mut Check) {
     if let (Some((element, _)), Some(value)) = (pointee, value.and_then(|v| Element::of(v.r#type()))) {
         check.require(value == element, ELEMENT, format_args!("a value of type {}", element.name()), value.name());
     }
+}
+
+/// `cmo.cacheinvalid`: only global memory is cached.
+pub fn cache_line(check: &mut Check) {
+    let Some(address) = check.op.operand("addr") else { return };
+    let space = match View::of_value(address) {
+        Some(_) => Some(Space::Gm),
+        None => pointer(address.r#type()).map(|(_, space)| space),
+    };
+    let got = space.map_or("another type", Space::name);
+    check.require(space == Some(Space::Gm), SPACE, format_args!("an address in gm"), got);
 }
 
 /// `local_array_get`, `local_array_set`: one index for each dimension, inside the array, and the element type.

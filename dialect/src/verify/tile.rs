@@ -28,6 +28,9 @@ pub fn declare_tile(check: &mut Check) {
 
 /// `alloc_multi_tile`: the same for each slot.
 pub fn alloc_multi_tile(check: &mut Check) {
+    // What another compiler's planner leaves behind.
+    let planned = check.op.attr("pto.multi_buffer_addrs").is_some();
+    check.require(!planned, FORM, format_args!("addr for the address of the first slot"), "pto.multi_buffer_addrs");
     with_result(check, |check, result| match multi_tile(result.r#type()).and_then(|(slot, _)| Tile::of(slot)) {
         Some(tile) => new_tile(check, &tile, &label(result)),
         None => unknown_element(check, result),

@@ -101,6 +101,8 @@ fn window_extents(check: &mut Check, window: &Tile, sizes: &[i64]) {
     check.require(given[0] == given[1], FORM, format_args!("both valid extents or none"), "one");
     let sides = [("valid_row", window.valid_rows, sizes[0]), ("valid_col", window.valid_cols, sizes[1])];
     for (operand, of_type, size) in sides {
+        let open = of_type.is_none() && !check.has(operand);
+        check.require(!open, FORM, format_args!("operand {operand} because the type says '?'"), "none");
         let Some(valid) = check.constant(operand) else { continue };
         check.require((0..=size).contains(&valid), VALID, format_args!("{operand} from 0 to {size}"), valid);
         let expected = format_args!("the result's type to say {valid} or '?' for {operand}");

@@ -340,8 +340,8 @@ pub enum Operand {
     Pipe(PipeDesc),
     /// Memory of the kernel: pointer and size in bytes (0 when unknown).
     Memory(Slot, usize),
-    /// A group of tensors: pointer to its members, ranks, root, bytes between members, element.
-    Group(Slot, i64, i64, i64, Element),
+    /// A group of tensors, and the number of its root.
+    Group(Vec<Global>, i64),
 }
 
 /// One instruction, owned, so that a pipe may run it later.
@@ -460,11 +460,46 @@ impl RawOperand {
                 site,
             }),
             8 => Operand::Memory(Slot(self.address as *mut c_void), self.shape[0].max(0) as usize),
-            9 => {
-                Operand::Group(Slot(self.address as *mut c_void), self.shape[0], self.shape[1], self.stride[0], element)
-            }
+            // SAFETY: as promised by the caller.
+            9 => Operand::Group(unsafe { self.members(element) }, self.shape[1]),
             _ => Operand::Null,
         }
+    }
+}
+
+/// What a `GlobalTensor` of the headers begins with, whatever its parameters are.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawGlobal {
+    data: u64,
+    shape: [i64; 5],
+    stride: [i64; 5],
+    site: RawSite,
+}
+
+impl RawOperand {
+    /// The members of a group: `shape[0]` of them, `stride[0]` bytes from one to the next.
+    ///
+    /// # Safety
+    /// The kernel is inside the call that names them.
+    unsafe fn members(&self, element: Element) -> Vec<Global> {
+        const MOST: i64 = 1 << 16;
+        let count = if self.address == 0 { 0 } else { self.shape[0].clamp(0, MOST) };
+        let member = |index: i64| {
+            let at = self.address.wrapping_add((index * self.stride[0]) as u64);
+            // SAFETY: the headers pass an array of that many tensors, each of which begins like this.
+            let raw = unsafe { (at as *const RawGlobal).read_unaligned() };
+            Global {
+                element,
+                layout: self.layout,
+                shape: raw.shape,
+                stride: raw.stride,
+                address: raw.data,
+                slot: Slot(at as *mut c_void),
+                site: raw.site.into(),
+            }
+        };
+        (0..count).map(member).collect()
     }
 }
 

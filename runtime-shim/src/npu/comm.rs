@@ -1,23 +1,24 @@
-//! Signals in global memory (`TNOTIFY`, `TWAIT`, `TTEST`) and copies between tensors (`TPUT`, `TGET`), on one device:
-//! whoever a kernel talks to is another core, or itself. What spans several devices (groups, asynchronous queues) is
-//! not simulated.
+//! Communication on one device: whoever a kernel talks to is another core, or itself, and every tensor stands in the
+//! memory of the run. Signals in global memory are here; copies through staging tiles in `copies`, transfers by the
+//! engine beside the core in `transfers`.
+
+mod copies;
+mod transfers;
 
 use super::abi::{Global, Instr, Operand};
 use super::element::Element;
 use super::machine::{Machine, Next};
-use super::ops::{Ctx, Done, Fault, GlobalRun, On, Op, Pipe, illegal};
+use super::ops::{Fault, GlobalRun, illegal};
 
-/// The copies. Put: destination, source, staging tiles.
-pub const OPS: &[Op] = &[
-    Op { name: "TPUT", on: On::Pipe(Pipe::Mte3), run: copy },
-    Op { name: "TGET", on: On::Pipe(Pipe::Mte3), run: copy },
-];
-
-/// A step of a signal instruction; `None` for others.
+/// A step of an instruction that communicates; `None` for others.
 pub(super) fn step(machine: &mut Machine, core: usize, instr: &Instr) -> Option<Next> {
-    if !matches!(instr.name, "TNOTIFY" | "TWAIT" | "TTEST") {
-        return None;
+    match instr.name {
+        "TNOTIFY" | "TWAIT" | "TTEST" => signal_step(machine, core, instr),
+        _ => copies::step(machine, core, instr).or_else(|| transfers::step(machine, core, instr)),
     }
+}
+
+fn signal_step(machine: &mut Machine, core: usize, instr: &Instr) -> Option<Next> {
     let (Some(Operand::Global(signal)), Some(Operand::Int(value, _)), Some(Operand::Flag(flag))) =
         (instr.operands.first(), instr.operands.get(1), instr.operands.get(2))
     else {
@@ -110,33 +111,4 @@ fn runs(tensor: &Global) -> Vec<GlobalRun> {
         }
     }
     runs
-}
-
-/// Copies a tensor through its staging tiles, whatever they held is gone; with an atomic mode it adds.
-fn copy(ctx: &mut Ctx) -> Done {
-    let (dst, src) = (ctx.global(0)?, ctx.global(1)?);
-    let elements = |g: &Global| g.shape.iter().try_fold(1i64, |n, &d| n.checked_mul(d.max(0)));
-    if elements(dst) != elements(src) || dst.element != src.element || elements(src).is_none_or(|n| n > 1 << 32) {
-        return Err(illegal(format!(
-            "{}: destination and source must be of one type and size, found {} {:?} and {} {:?}",
-            ctx.instr.name,
-            dst.element.name(),
-            dst.shape,
-            src.element.name(),
-            src.shape
-        )));
-    }
-    let element = src.element;
-    let (from, to) = (runs(src), runs(dst));
-    if ctx.flag("AtomicType") == Some(1) {
-        let values: Vec<f64> = ctx.read_global(src, element, &from)?;
-        let old: Vec<f64> = ctx.read_global(dst, element, &to)?;
-        let sums: Vec<f64> = values.iter().zip(&old).map(|(a, b)| a + b).collect();
-        ctx.write_global(dst, element, &to, &sums)?;
-    } else {
-        let values: Vec<i64> = ctx.read_global(src, element.raw(), &from)?;
-        ctx.write_global(dst, element.raw(), &to, &values)?;
-    }
-    let staging = [ctx.tile_if(2), ctx.tile_if(3)];
-    staging.into_iter().flatten().try_for_each(|tile| ctx.clobber(tile))
 }

@@ -199,6 +199,9 @@ pub struct Machine {
     arrivals: BTreeMap<(u64, usize, u64), Vec<(usize, Released)>>,
     /// What those who set signals in global memory knew, by address.
     announced: BTreeMap<u64, Released>,
+    /// Transfers of the engine beside the cores that nobody has waited for, by number from 1.
+    transfers: BTreeMap<u64, Released>,
+    started: u64,
     /// Whose turn it is.
     pub(super) turn: usize,
     progress: u64,
@@ -214,6 +217,9 @@ pub struct Machine {
     pub(super) blocks: usize,
     pub(super) fifos: super::fifo::Fifos,
 }
+
+/// The component of a core that stands for the engine of asynchronous transfers. No other instruction runs there.
+const TRANSFERS: Pipe = Pipe::Mte5;
 
 /// Numbers of the signals of a rendezvous, beyond those of flags.
 const RENDEZVOUS: u64 = 1 << 32;
@@ -258,6 +264,8 @@ impl Machine {
             names: names.collect(),
             arrivals: BTreeMap::new(),
             announced: BTreeMap::new(),
+            transfers: BTreeMap::new(),
+            started: 0,
             turn: 0,
             progress: 0,
             instructions: 0,
@@ -556,11 +564,12 @@ impl Machine {
             return Next::Wait(waits);
         }
         // What other cores may reach keeps its accesses: from A5 on the halves write into each other's memories.
-        let alone = self.cores.len() == 1;
+        let alone = self.cores.len() == 1 && self.transfers.is_empty();
         let state = &mut self.cores[core];
         let mut all = state.pipes[0].clock.clone();
         let mut time = 0;
-        for (p, pipe) in state.pipes.iter().enumerate() {
+        // A barrier does not wait for the engine of asynchronous transfers.
+        for (p, pipe) in state.pipes.iter().enumerate().filter(|(p, _)| *p != TRANSFERS as usize) {
             join(&mut all, &pipe.clock);
             all[core * PIPES + p] = pipe.issued;
             time = time.max(pipe.time);

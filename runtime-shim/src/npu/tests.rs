@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+mod comm;
 mod results;
 mod rules;
 mod stops;

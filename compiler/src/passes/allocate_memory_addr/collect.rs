@@ -3,7 +3,9 @@
 use super::lifetimes::{self, Lifetime};
 use crate::{ir, passes::resolve_views::slot_stride};
 use melior::ir::{OperationRef, Value, ValueLike};
-use pto_dialect::{Op, Space, Tile, constant_int, device::Device, edit, multi_tile, name_of_value, value_key};
+use pto_dialect::{
+    Op, Space, Tile, UNTOUCHED, constant_int, device::Device, edit, multi_tile, name_of_value, value_key,
+};
 use std::collections::HashMap;
 
 /// A tile that owns bytes, with all windows of it.
@@ -99,8 +101,8 @@ fn root<'c, 'a>(op: Op<'c, 'a>, device: &Device) -> Option<Root<'c, 'a>> {
         None => Tile::of_value(value).map(|tile| (tile, tile.footprint_bytes()))?,
     };
     let given = op.operand("addr");
-    // A tile that nobody uses needs no bytes; `pto-resolve-views` drops it.
-    if given.is_none() && edit::is_unused(value) {
+    // A tile that nobody uses needs no bytes (`pto-resolve-views` drops it), and neither does one that nobody touches.
+    if given.is_none() && (edit::is_unused(value) || op.attr(UNTOUCHED).is_some()) {
         return None;
     }
     let addr = given.and_then(constant_int).and_then(|a| u64::try_from(a).ok());
@@ -146,11 +148,16 @@ fn window_offset(op: Op) -> Option<u64> {
     u64::try_from(super::constant_offset(op, &parent)?).ok()
 }
 
-/// The reserved buffers of a function in the order of definition.
+/// The reserved buffers of a function in the order of definition, and what the library takes at address 0.
 pub fn reserved<'c, 'a>(function: OperationRef<'c, 'a>) -> Vec<Reserved<'c, 'a>> {
-    let buffers = ir::walk(function).into_iter().filter_map(Op::of).filter(|op| op.is("reserve_buffer"));
+    let ops = ir::walk(function).into_iter().filter_map(Op::of);
+    let buffers = ops.filter(|op| op.is("reserve_buffer") || pto_dialect::fixed_memory(*op).is_some());
     buffers
         .filter_map(|op| {
+            if let Some((space, size)) = pto_dialect::fixed_memory(op) {
+                let name = op.mnemonic().to_owned();
+                return Some(Reserved { op: op.raw, name, space, size, base: Some(0), auto: false });
+            }
             Some(Reserved {
                 op: op.raw,
                 name: op.string("name").unwrap_or_default(),

@@ -10,6 +10,7 @@ use super::collect::{Root, Roots, leader};
 use crate::{
     ir,
     memory::{layout::Range, lifetimes::Timeline},
+    passes::materialize_sections::section_kind,
 };
 use melior::ir::{BlockLike, OperationRef, Value, operation::OperationLike};
 use pto_dialect::{Op, Role, Space, Tile, op_key, op_name, value_key};
@@ -102,9 +103,38 @@ pub fn find(function: OperationRef, roots: &mut [Root]) {
             root.lifetime.touch(lifetime.end as usize);
         }
     }
+    for root in between_cores(&ops, &sets) {
+        // The other core is not where this one is: whatever comes first or last in the text.
+        roots[root].lifetime.touch(0);
+        roots[root].lifetime.touch(ops.len().saturating_sub(1));
+    }
     for (at, &op) in ops.iter().enumerate() {
         allow_in_place(at, op, &sets, roots);
     }
+}
+
+/// The roots that sections of both cores touch.
+fn between_cores(ops: &[OperationRef], sets: &RootSets) -> BTreeSet<usize> {
+    let mut touched_by: HashMap<&str, BTreeSet<usize>> = HashMap::new();
+    for &op in ops {
+        if let Some(core) = section_of(op) {
+            touched_by.entry(core).or_default().extend(touched(op, sets));
+        }
+    }
+    let of = |core: &str| touched_by.get(core).cloned().unwrap_or_default();
+    of("cube").intersection(&of("vector")).copied().collect()
+}
+
+/// The core of the section that an operation stands in.
+fn section_of(op: OperationRef) -> Option<&'static str> {
+    let mut next = op.parent_operation();
+    while let Some(parent) = next {
+        if let Some(core) = section_kind(parent) {
+            return Some(core);
+        }
+        next = parent.parent_operation();
+    }
+    None
 }
 
 /// The roots that an operation's operands may stand for.
@@ -174,6 +204,10 @@ fn root_sets(ops: &[OperationRef], roots: &[Root]) -> RootSets {
 /// Which values an operation makes stand for the same tiles as which others.
 fn flows<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<(Value<'c, 'a>, Value<'c, 'a>)> {
     if let Some(known) = Op::of(op) {
+        if known.is("comm.build_async_session") {
+            // The queue lives in the scratch tile: whoever uses it uses the tile.
+            return known.operand("scratch").zip(known.result()).into_iter().collect();
+        }
         let source = ["source", "src", "tile"].iter().find_map(|n| known.operand(n));
         let views = matches!(known.mnemonic(), "subview" | "treshape" | "bitcast" | "tassign" | "multi_tile_get");
         return match (source, known.result()) {

@@ -1,14 +1,24 @@
 //! The report for a space that is too small: what is needed, what there is, who takes it.
 
-use super::collect::{Reserved, Roots};
+use super::{
+    calls::Calls,
+    collect::{Reserved, Roots},
+};
 use crate::memory::Planner;
-use melior::ir::operation::OperationLike;
-use pto_dialect::{Op, Space, device::Device, diagnostics, op_name};
+use melior::ir::{OperationRef, operation::OperationLike};
+use pto_dialect::{Op, Space, Tile, device::Device, diagnostics, edit, op_name};
 
 /// Reports that the tiles of a space do not fit.
-pub fn report(space: Space, device: &Device, planner: Planner, roots: &mut Roots, reserved: &[Reserved]) {
+pub fn report<'c, 'a>(
+    space: Space,
+    device: &Device,
+    planner: Planner,
+    roots: &mut Roots<'c, 'a>,
+    reserved: &[Reserved],
+    calls: &Calls<'c, 'a>,
+) {
     let Some(memory) = device.memory(space) else { return };
-    let available = memory.placeable();
+    let available = memory.last_resort();
     let name = space.name();
     let oversized = roots.list.iter().find(|r| r.space == space && r.addr.is_none() && r.size > available);
     if let Some(tile) = oversized {
@@ -52,6 +62,9 @@ pub fn report(space: Space, device: &Device, planner: Planner, roots: &mut Roots
         report =
             report.note(buffer.op.location(), format!("reserved buffer \"{}\": {} bytes", buffer.name, buffer.size));
     }
+    for (call, callee, end) in calls.needs(roots.function, space) {
+        report = report.note(call.location(), format!("'{callee}' and what it calls use bytes up to {end}"));
+    }
     for &index in &alive {
         let root = &roots.list[index];
         report = report.note(root.op.raw.location(), root.describe());
@@ -59,9 +72,30 @@ pub fn report(space: Space, device: &Device, planner: Planner, roots: &mut Roots
     report.emit();
 }
 
+/// Whether every tile that is left out, because nobody uses it, could exist at all; reports those that could not.
+pub fn unused_fit(function: OperationRef, device: &Device) -> bool {
+    let mut ok = true;
+    for op in crate::ir::walk(function).into_iter().filter_map(Op::of).filter(|op| op.is("alloc_tile")) {
+        let Some(value) = op.result().filter(|&v| op.operand("addr").is_none() && edit::is_unused(v)) else { continue };
+        let Some(tile) = Tile::of_value(value) else { continue };
+        let Some(memory) = device.memory(tile.space).filter(|m| tile.footprint_bytes() > m.capacity) else { continue };
+        let message = format!(
+            "tile {} needs {} bytes; {} of {} has {}: it can never fit",
+            crate::ir::label(value),
+            tile.footprint_bytes(),
+            tile.space.name(),
+            device.name,
+            memory.capacity
+        );
+        diagnostics::error(op.raw.location(), "PTO-0601", message).help(capacity_note(memory)).emit();
+        ok = false;
+    }
+    ok
+}
+
 fn capacity_note(memory: &pto_dialect::device::Memory) -> String {
     match &memory.reserve {
-        Some(reserve) => format!(
+        Some(reserve) if !reserve.last_resort => format!(
             "{} has {} bytes, of which the top {} are kept free ({}); --reserve={}:0 gives them up",
             memory.memory,
             memory.capacity,
@@ -69,7 +103,7 @@ fn capacity_note(memory: &pto_dialect::device::Memory) -> String {
             reserve.reason,
             memory.space.name()
         ),
-        None => {
+        _ => {
             format!("{} has {} bytes; -D{}=<bytes> changes that", memory.memory, memory.capacity, memory.size_macro)
         }
     }

@@ -2,9 +2,10 @@
 //!
 //! Branches are run from the same state and their states are united; loops are run twice, the second time from the
 //! state that the first trip left, so that what one trip destroys for the next is seen. A read of a tile whose value
-//! was overwritten through another tile since it was written is an error. Reads of bytes never written are the
+//! was overwritten through another tile, or by a called function, since it was written is an error. Reads of bytes never written are the
 //! author's affair.
 
+use super::calls::{Used, callee, used_by_call};
 use crate::{ir, passes::allocate_memory_addr::PLANNED};
 use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, operation::OperationLike};
 use pto_dialect::{
@@ -13,9 +14,9 @@ use pto_dialect::{
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Checks a function; true when nothing was placed by us or nothing is overwritten too early.
-pub fn check(function: OperationRef, _device: &Device) -> bool {
-    let mut check = Check::new(function);
-    if !check.tiles.iter().any(|t| t.planned) {
+pub fn check(function: OperationRef, device: &Device) -> bool {
+    let mut check = Check::new(function, device);
+    if !check.tiles.iter().any(|t| t.planned) && !check.calls.values().flatten().any(|used| used.planned) {
         return true;
     }
     if let Some(block) = function.region(0).ok().and_then(|r| r.first_block()) {
@@ -43,8 +44,13 @@ struct State {
     value: HashMap<usize, u8>,
 }
 
+/// The owner of bytes that a called function uses.
+const CALLEE: usize = usize::MAX;
+
 struct Check<'c, 'a> {
     tiles: Vec<Placed<'c, 'a>>,
+    /// What calls use, by the name of the called function.
+    calls: HashMap<String, Vec<Used>>,
     /// Which tiles a value may stand for.
     names: HashMap<usize, BTreeSet<usize>>,
     state: State,
@@ -52,9 +58,15 @@ struct Check<'c, 'a> {
 }
 
 impl<'c, 'a> Check<'c, 'a> {
-    fn new(function: OperationRef<'c, 'a>) -> Self {
-        let mut check =
-            Self { tiles: Vec::new(), names: HashMap::new(), state: State::default(), reported: BTreeSet::new() };
+    fn new(function: OperationRef<'c, 'a>, device: &Device) -> Self {
+        let calls = ir::walk(function).into_iter().filter(|&op| op_name(op) == "func.call").filter_map(callee);
+        let mut check = Self {
+            tiles: Vec::new(),
+            calls: calls.map(|name| (name.clone(), used_by_call(function, &name, device))).collect(),
+            names: HashMap::new(),
+            state: State::default(),
+            reported: BTreeSet::new(),
+        };
         for op in ir::walk(function).into_iter().filter_map(Op::of).filter(|op| op.is("alloc_tile")) {
             let (Some(value), Some(addr)) = (op.result(), op.operand("addr").and_then(constant_int)) else { continue };
             let (Some(tile), Ok(start)) = (Tile::of_value(value), u64::try_from(addr)) else { continue };
@@ -83,6 +95,7 @@ impl<'c, 'a> Check<'c, 'a> {
                     }
                 }
             }
+            "func.call" => self.call(op),
             _ if op.region_count() > 0 => self.branch(op),
             _ => {
                 if let Some(op) = Op::of(op) {
@@ -100,12 +113,62 @@ impl<'c, 'a> Check<'c, 'a> {
             }
             return;
         }
+        if op.is("comm.build_async_session")
+            && let (Some(scratch), Some(session)) = (op.operand("scratch"), op.result())
+        {
+            self.stand_for(scratch, session);
+        }
+        // A handle that lives in a tile needs it wherever the handle is used.
+        for value in op.raw.operands().filter(|v| Tile::of_value(*v).is_none()) {
+            self.read(op, value);
+        }
         let touched = accesses(op);
         for access in touched.iter().filter(|a| a.reads && !is_scratch(op, a.value)) {
-            self.read(op, access.value);
+            self.read(op.raw, access.value);
         }
         for access in touched.iter().filter(|a| a.writes) {
             self.write(access.value);
+        }
+    }
+
+    /// A called function reads and writes the tiles it is handed, and overwrites what it uses itself.
+    fn call(&mut self, op: OperationRef<'c, 'a>) {
+        let name = callee(op).unwrap_or_default();
+        let used = self.calls.get(&name).cloned().unwrap_or_default();
+        for value in op.operands().filter(|&v| Tile::of_value(v).is_some()) {
+            self.read(op, value);
+            self.write(value);
+            for tile in self.tiles_of(value) {
+                let placed = &self.tiles[tile];
+                let clash = used.iter().find(|u| {
+                    u.space == placed.space
+                        && u.start < placed.end
+                        && placed.start < u.end
+                        && (u.planned || placed.planned)
+                });
+                if let Some(clash) = clash.filter(|_| self.reported.insert((op_key(op), tile))) {
+                    let message = format!(
+                        "'func.call' op hands tile {} ({} {} to {}) to '{name}', which uses bytes {} to {} itself",
+                        ir::label(placed.value),
+                        placed.space.name(),
+                        placed.start,
+                        placed.end,
+                        clash.start,
+                        clash.end
+                    );
+                    diagnostics::error(op.location(), "PTO-0609", message)
+                        .note(pto_dialect::value_location(placed.value), "the tile")
+                        .emit();
+                }
+            }
+        }
+        for bytes in used {
+            for owner in self.take_bytes(bytes.space, bytes.start, bytes.end, CALLEE) {
+                if owner != CALLEE && (self.tiles[owner].planned || bytes.planned) {
+                    let bits = self.state.value.entry(owner).or_default();
+                    *bits = if *bits & VALID != 0 { LOST } else { *bits };
+                }
+            }
         }
     }
 
@@ -118,20 +181,20 @@ impl<'c, 'a> Check<'c, 'a> {
         self.names.get(&value_key(value)).into_iter().flatten().copied().collect()
     }
 
-    fn read(&mut self, op: Op<'c, 'a>, value: Value<'c, 'a>) {
+    fn read(&mut self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>) {
         for tile in self.tiles_of(value) {
             let lost = self.state.value.get(&tile).is_some_and(|bits| bits & LOST != 0);
-            if lost && self.reported.insert((op_key(op.raw), tile)) {
+            if lost && self.reported.insert((op_key(op), tile)) {
                 let placed = &self.tiles[tile];
                 let message = format!(
                     "'{}' op reads tile {}, whose bytes ({} {} to {}) may have been overwritten through another tile since",
-                    op.facts.name,
+                    op_name(op),
                     ir::label(placed.value),
                     placed.space.name(),
                     placed.start,
                     placed.end
                 );
-                diagnostics::error(op.raw.location(), "PTO-0608", message)
+                diagnostics::error(op.location(), "PTO-0608", message)
                     .note(pto_dialect::value_location(placed.value), "the tile")
                     .emit();
             }
@@ -146,7 +209,7 @@ impl<'c, 'a> Check<'c, 'a> {
             let (space, start, end) = (self.tiles[tile].space, self.tiles[tile].start, self.tiles[tile].end);
             for owner in self.take_bytes(space, start, end, tile) {
                 // Only what we placed is ours to prove; tiles that the author put on one another share on purpose.
-                if owner != tile && (self.tiles[owner].planned || self.tiles[tile].planned) {
+                if owner != tile && owner != CALLEE && (self.tiles[owner].planned || self.tiles[tile].planned) {
                     let bits = self.state.value.entry(owner).or_default();
                     *bits = if *bits & VALID != 0 { LOST } else { *bits };
                 }

@@ -30,6 +30,10 @@ pub fn tpow(subject: &mut Subject) {
         let holds = dst.element != Element::BF16;
         subject.require(holds, ATTRIBUTE, format_args!("precisionType high_precision for bf16"), "default");
     }
+    if dst.element.is_integer() {
+        let none = !subject.has("tmp");
+        subject.require(none, SCRATCH, format_args!("no tmp for powers of {}", dst.element.name()), "one");
+    }
     if let Some(tmp) = subject.a3_scratch()
         && !dst.element.is_integer()
     {

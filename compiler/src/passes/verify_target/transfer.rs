@@ -9,6 +9,9 @@ use pto_dialect::{BLayout, Element, Op, PadValue, SLayout, Space, Tile, View};
 /// `tload`, `tprefetch`.
 pub fn tload(subject: &mut Subject) {
     let (Some(src), Some(dst)) = (subject.view("src"), subject.tile("dst")) else { return };
+    let legal = super::legal_elements(subject);
+    let expected = format_args!("src to hold one of {legal} on {}", subject.device.name);
+    subject.require(src.element.is_in(legal), ELEMENT, expected, src.element.name());
     load_extent(subject, &src, &dst);
     if subject.is_a3() {
         return;

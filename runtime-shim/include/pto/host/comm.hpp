@@ -35,6 +35,15 @@ struct AsyncSession {
     uint64_t host_handle = 0;
 };
 
+// How an SDMA queue is set up: bytes of a request, offset into the workspace, queues of a core.
+namespace sdma {
+struct SdmaBaseConfig {
+    uint64_t block_bytes;
+    uint64_t comm_block_offset;
+    uint32_t queue_num;
+};
+} // namespace sdma
+
 struct AsyncEvent {
     uint64_t handle = 0;
     DmaEngine engine = DmaEngine::SDMA;
@@ -74,7 +83,7 @@ namespace pto_host {
 template <class T>
 constexpr bool group = pto::comm::is_group<T>::value;
 
-// A group operand: shape {ranks, root}, element type and width of its members, address of the array of members.
+// A group operand: shape {ranks, root}, element type, width and layout of its members, address of the array of members.
 template <class G>
 struct Describe<pto::comm::ParallelGroup<G>, void> {
     static PTO_INTERNAL Operand of(const pto::comm::ParallelGroup<G>& group) {
@@ -82,11 +91,12 @@ struct Describe<pto::comm::ParallelGroup<G>, void> {
         o.kind = Kind::Group;
         o.element = element_of<typename G::RawDType>;
         o.element_bytes = sizeof(typename G::RawDType);
+        o.layout = uint8_t(G::layout);
         o.rank = 2;
         o.address = uint64_t(group.tensors);
         o.shape[0] = group.nranks;
         o.shape[1] = group.rootIdx;
-        o.stride[0] = sizeof(G); // bytes between members, each of which starts with its data pointer
+        o.stride[0] = sizeof(G); // bytes between members; each begins with data pointer, shape, stride and place
         return o;
     }
 };
@@ -206,10 +216,22 @@ PTO_INST RecordEvent TREDUCE(Group& group, Global& tensor, Data& accumulator, Da
 }
 
 // ---- asynchronous transfers -----------------------------------------------------------------------------------------
-// Builds a session from whatever the engine wants: workspace, scratch tile, queue settings.
-template <DmaEngine Engine = DmaEngine::SDMA, class... Arguments>
-PTO_INST bool BuildAsyncSession(Arguments&&... arguments) {
-    return pto_host::ask<bool>("BuildAsyncSession", pto_host::Site{}, Engine, pto_host::session_operand(arguments)...);
+// Builds a session of the SDMA engine: the queue lives in the scratch tile.
+template <DmaEngine Engine = DmaEngine::SDMA, class Scratch,
+          class = std::enable_if_t<Engine == DmaEngine::SDMA && is_tile_data_v<Scratch>>>
+PTO_INST bool BuildAsyncSession(Scratch& scratch, __gm__ uint8_t* workspace, AsyncSession& session,
+                                uint32_t sync_id = 0, const sdma::SdmaBaseConfig& config = {32 * 1024, 0, 1},
+                                uint32_t channel_group = UINT32_MAX, PTO_SITE) {
+    PTO_WANT(BuildAsyncSession, scratch, Scratch, vec);
+    return pto_host::ask<bool>("BuildAsyncSession", site, scratch, workspace, pto_host::memory(session), sync_id,
+                               pto_host::memory(config), channel_group, Engine);
+}
+// The other engines, from whatever each of them wants.
+template <DmaEngine Engine = DmaEngine::SDMA, class First, class... Rest,
+          class = std::enable_if_t<!(Engine == DmaEngine::SDMA && is_tile_data_v<std::decay_t<First>>)>>
+PTO_INST bool BuildAsyncSession(First&& first, Rest&&... rest) {
+    return pto_host::ask<bool>("BuildAsyncSession", pto_host::Site{}, pto_host::session_operand(first),
+                               pto_host::session_operand(rest)..., Engine);
 }
 
 #define PTO_ASYNC(OP)                                                                                          \

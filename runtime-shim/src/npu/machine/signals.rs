@@ -39,6 +39,22 @@ impl Machine {
         }
     }
 
+    /// Starts a transfer of the engine beside the core; its number.
+    pub(in crate::npu) fn start_transfer(&mut self, core: usize, op: &'static Op, instr: Instr) -> u64 {
+        let site = instr.site;
+        self.enqueue(core, TRANSFERS, Item::Run(op, instr), site);
+        self.started += 1;
+        let released = self.release(core, TRANSFERS, site);
+        self.transfers.insert(self.started, released);
+        self.started
+    }
+
+    /// The core's scalar unit learns that a transfer is complete.
+    pub(in crate::npu) fn finish_transfer(&mut self, core: usize, number: u64) {
+        let released = self.transfers.remove(&number);
+        self.acquire(core, Pipe::S, released);
+    }
+
     /// What signals hold; `None` when one is outside every buffer.
     pub(in crate::npu) fn peek_signals(&self, addresses: &[u64]) -> Option<Vec<i32>> {
         let peek = |&address: &u64| {

@@ -191,7 +191,6 @@ pub fn scalar_access(ctx: &mut Ctx, write: bool) -> Done {
 pub fn find(name: &str) -> Option<&'static Op> {
     static TABLE: OnceLock<HashMap<&'static str, &'static Op>> = OnceLock::new();
     let families = [
-        super::comm::OPS,
         convert::OPS,
         elementwise::OPS,
         gather::OPS,

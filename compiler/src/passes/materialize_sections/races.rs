@@ -1,0 +1,142 @@
+//! Memory that one core writes and the other touches, with nothing that makes one wait for the other.
+
+use super::section_kind;
+use crate::ir;
+use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
+use pto_dialect::{Op, Tile, View, accesses, constant_int, diagnostics, op_name, pointer, value_key};
+use std::collections::BTreeSet;
+
+/// One access to memory from a section.
+struct Touch<'c, 'a> {
+    op: Op<'c, 'a>,
+    /// Position in the function, in source order.
+    at: usize,
+    cube: bool,
+    value: Value<'c, 'a>,
+    /// The pointer, view or tile that the memory comes from.
+    root: Value<'c, 'a>,
+    writes: bool,
+}
+
+/// Warns for each memory that sections of both cores of a function touch without order, once.
+pub fn warn(function: OperationRef) {
+    let mut touches: Vec<Touch> = Vec::new();
+    let mut signals: Vec<usize> = Vec::new();
+    let mut at = 0;
+    visit(function, None, &mut at, &mut touches, &mut signals);
+    let mut reported: BTreeSet<usize> = BTreeSet::new();
+    for (index, later) in touches.iter().enumerate() {
+        for earlier in &touches[..index] {
+            let races = later.cube != earlier.cube
+                && (later.writes || earlier.writes)
+                && value_key(later.root) == value_key(earlier.root)
+                && !signals.iter().any(|s| (earlier.at..later.at).contains(s))
+                && !are_apart(later.value, earlier.value);
+            if races && reported.insert(value_key(later.root)) {
+                report(earlier, later);
+            }
+        }
+    }
+}
+
+fn report(earlier: &Touch, later: &Touch) {
+    let core = |touch: &Touch| if touch.cube { "cube" } else { "vector" };
+    let does = |touch: &Touch| if touch.writes { "writes" } else { "reads" };
+    let what = match Tile::of_value(later.root) {
+        Some(tile) => format!("tile {} in {}", ir::label(later.root), tile.space.name()),
+        None => format!("global memory behind {}", ir::label(later.root)),
+    };
+    let message = format!(
+        "'{}' op {} {what} on the {} core, and '{}' {} it on the {} core; nothing orders the two",
+        later.op.facts.name,
+        does(later),
+        core(later),
+        earlier.op.facts.name,
+        does(earlier),
+        core(earlier)
+    );
+    diagnostics::warning(later.op.raw.location(), "PTO-0322", message)
+        .note(earlier.op.raw.location(), format!("'{}' is here", earlier.op.facts.name))
+        .help("the cores run concurrently: put a signal between them (a queue, or a flag between cores) where this is meant")
+        .emit();
+}
+
+fn visit<'c, 'a>(
+    root: OperationRef<'c, 'a>,
+    core: Option<&'static str>,
+    at: &mut usize,
+    touches: &mut Vec<Touch<'c, 'a>>,
+    signals: &mut Vec<usize>,
+) {
+    for op in ir::blocks(root).into_iter().flat_map(ir::operations) {
+        *at += 1;
+        if op_name(op) == "func.call" {
+            // A called function may signal.
+            signals.push(*at);
+        }
+        if let Some(known) = Op::of(op) {
+            if signals_core(known.mnemonic()) {
+                signals.push(*at);
+            } else if let Some(core) = core {
+                for access in accesses(known).into_iter().filter(|a| is_memory(a.value)) {
+                    let (value, writes) = (access.value, access.writes);
+                    let root = root_of(value);
+                    touches.push(Touch { op: known, at: *at, cube: core == "cube", value, root, writes });
+                }
+            }
+        }
+        visit(op, section_kind(op).or(core), at, touches, signals);
+    }
+}
+
+/// Operations that make a core wait for another, or tell it to go on.
+fn signals_core(mnemonic: &str) -> bool {
+    const PREFIXES: [&str; 13] = [
+        "comm.",
+        "set_cross",
+        "set_intra",
+        "sync.",
+        "syncall",
+        "talloc",
+        "tfree",
+        "tnotify",
+        "tpop",
+        "tpush",
+        "tsync",
+        "wait_cross",
+        "wait_intra",
+    ];
+    PREFIXES.iter().any(|prefix| mnemonic.starts_with(prefix))
+}
+
+fn is_memory(value: Value) -> bool {
+    Tile::of_value(value).is_some() || View::of_value(value).is_some() || pointer(value.r#type()).is_some()
+}
+
+/// Through views, windows, casts and offsets to what the memory comes from.
+fn root_of<'c, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
+    const FROM: [&str; 5] = ["source", "src", "ptr", "tile", "input"];
+    while let Some(definition) = Op::defining(value).filter(|d| !d.is("alloc_tile")) {
+        let Some(from) = FROM.into_iter().find_map(|name| definition.operand(name)).filter(|&v| is_memory(v)) else {
+            break;
+        };
+        value = from;
+    }
+    value
+}
+
+/// Two windows of one view that are known to have no element in common.
+fn are_apart(a: Value, b: Value) -> bool {
+    let parts = [a, b].map(|value| Op::defining(value).filter(|d| d.is("partition_view")));
+    let [Some(a), Some(b)] = parts else { return false };
+    let sources = [a, b].map(|part| part.operand("source").or_else(|| part.operand("src")));
+    if !matches!(sources, [Some(a), Some(b)] if value_key(a) == value_key(b)) {
+        return false;
+    }
+    let range = |part: Op, dim: usize| -> Option<(i64, i64)> {
+        let start = constant_int(*part.operands("offsets").get(dim)?)?;
+        Some((start, start.checked_add(constant_int(*part.operands("sizes").get(dim)?)?)?))
+    };
+    (0..a.operands("offsets").len())
+        .any(|dim| matches!((range(a, dim), range(b, dim)), (Some(a), Some(b)) if a.1 <= b.0 || b.1 <= a.0))
+}
