@@ -264,17 +264,20 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
             "load_scalar" => self.emit_load(op),
             "store_scalar" => self.emit_store(op),
             "declare_local_array" | "local_array_get" | "local_array_set" => self.emit_local_array(op),
+            "declare_eventid_array" | "eventid_array_get" | "eventid_array_set" => self.emit_event_id_array(op),
+            "declare_global" => self.emit_declare_global(op),
             "declare_struct" | "struct_get" | "struct_set" => self.emit_struct(op),
             "section.simt" => self.fail(op.raw, "has no C++ form: threads belong to another backend"),
             "initialize_l2l_pipe" | "initialize_l2g2l_pipe" => self.emit_pipe(op),
-            "tpush" | "tpop" | "tfree" => self.emit_transfer(op),
+            "tpush" | "tpop" | "tfree" | "talloc" => self.emit_transfer(op),
+            "tpush_quant" => self.emit_push_quant(op),
             "section.cube" | "section.vector" => {
                 let kind = op.mnemonic().strip_prefix("section.");
                 if let Some(block) = op.raw.region(0).ok().and_then(|r| r.first_block()) {
                     self.emit_guarded(kind, op.attr("pto.first_lane_only").is_some(), block);
                 }
             }
-            _ if self.emit_irregular(op) => {}
+            _ if self.emit_sync(op) || self.emit_irregular(op) => {}
             _ if !op.facts.cpp.is_empty() => self.emit_call(op),
             _ => self.fail(op.raw, "has no C++ form yet"),
         }
@@ -480,7 +483,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     }
 }
 
-/// Pointers, scalars in memory, queues.
+/// Pointers, scalars in memory.
 impl<'c, 'a> Body<'_, 'c, 'a> {
     fn emit_addptr(&mut self, op: Op<'c, 'a>) {
         let (Some(ptr), Some(offset), Some(result)) = (op.operand("ptr"), op.operand("offset"), op.result()) else {
@@ -554,52 +557,6 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             self.declare_scalar(result.into(), &format!("{tile}.{query}()"));
         }
     }
-
-    fn emit_pipe(&mut self, op: Op<'c, 'a>) {
-        let Some(result) = op.result() else { return };
-        let directions = ["", "Direction::DIR_C2V", "Direction::DIR_V2C", "Direction::DIR_BOTH"];
-        let mask = op.int("dir_mask").and_then(|m| usize::try_from(m).ok()).filter(|&m| (1..=3).contains(&m));
-        let (Some(mask), Some(flag)) = (mask, op.int("flag_base")) else {
-            return self.fail(op.raw, "needs dir_mask 1 to 3 and a flag_base; run pto-resolve-reserved-buffers first");
-        };
-        let through_gm = op.is("initialize_l2g2l_pipe");
-        let slots = op.int("slot_num").unwrap_or(0);
-        let local_slots = if through_gm { op.int("local_slot_num").unwrap_or(slots) } else { 2 };
-        let gm = op.operand("gm_addr").map_or("nullptr".to_owned(), |v| self.argument(v));
-        let mut address = |name: &str| op.operand(name).map_or("0".to_owned(), |v| self.argument(v));
-        let (local, peer) = (address("local_addr"), address("peer_local_addr"));
-        let (c2v, v2c) = match mask {
-            1 => (local, "0".to_owned()),
-            2 => ("0".to_owned(), local),
-            _ => (local, peer),
-        };
-        let name = self.declare_name(result, "pipe");
-        self.line(format!(
-            "TPipe<{flag}, {}, {}, {slots}, {local_slots}, {}> {name}({gm}, {c2v}, {v2c});",
-            directions[mask],
-            op.int("slot_size").unwrap_or(0),
-            op.bool("nosplit").unwrap_or(false),
-        ));
-    }
-
-    fn emit_transfer(&mut self, op: Op<'c, 'a>) {
-        const AXES: [&str; 5] =
-            ["TILE_NO_SPLIT", "TILE_UP_DOWN", "TILE_LEFT_RIGHT", "TILE_UP_DOWN_ODD", "TILE_LEFT_RIGHT_ODD"];
-        let axis = op.int("split").and_then(|s| usize::try_from(s).ok()).and_then(|s| AXES.get(s));
-        let Some(axis) = axis else { return self.fail(op.raw, "expected split 0 to 4") };
-        let Some(pipe) = op.operand("pipe_handle").map(|v| self.argument(v)) else { return };
-        if op.is("tfree") {
-            return self.line(format!("TFREE<decltype({pipe}), TileSplitAxis::{axis}>({pipe});"));
-        }
-        let Some(tile) = op.operand("tile").map(|v| self.call_argument(op.raw, v)) else { return };
-        let callee = if op.is("tpush") { "TPUSH" } else { "TPOP" };
-        let lane = op
-            .operand("aiv_subblockid")
-            .map_or(String::new(), |v| format!(", (int32_t){}", self.expression(v).operand()));
-        self.line(format!(
-            "{callee}<decltype({pipe}), decltype({tile}), TileSplitAxis::{axis}>({pipe}, {tile}{lane});"
-        ));
-    }
 }
 
 /// Values and lines.
@@ -667,6 +624,11 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             Some(Binding::View(view)) => Some(view.clone()),
             _ => None,
         }
+    }
+
+    /// A fresh name that belongs to no value.
+    pub fn fresh_name(&mut self, wanted: &str) -> String {
+        self.names.fresh(wanted)
     }
 
     /// A fresh name for a value, bound to it.

@@ -1,6 +1,6 @@
 //! Tile operations whose C++ form depends on their operands more than a template can say.
 
-use crate::{function::Body, spelling::enum_case};
+use crate::function::Body;
 use pto_dialect::{Op, Space, Tile};
 
 impl<'c, 'a> Body<'_, 'c, 'a> {
@@ -21,7 +21,6 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             "set_validshape" => self.emit_set_validshape(op),
             "cmo.cacheinvalid" => self.emit_cache_invalid(op),
             "fence.barrier_all" => self.emit_fence(op),
-            "syncall" => self.emit_syncall(op),
             "print" => self.emit_print(op),
             "record_event" => self.emit_event(op, "set_flag"),
             "wait_event" => self.emit_event(op, "wait_flag"),
@@ -170,22 +169,6 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         self.line("dsb(DSB_DDR);");
     }
 
-    fn emit_syncall(&mut self, op: Op<'c, 'a>) {
-        let core = op.attr("core_type").and_then(enum_case).unwrap_or_default();
-        if op.enum_text("mode") != Some("soft") {
-            return self.line(format!("SYNCALL<{core}>();"));
-        }
-        let Some(workspace) = op.operand("gm_workspace") else {
-            return self.fail(op.raw, "needs a workspace in global memory in soft mode");
-        };
-        if pto_dialect::View::of_value(workspace).is_none() {
-            return self.fail(op.raw, "needs its workspace as a tensor view");
-        }
-        let view = self.view_object(op.raw, workspace);
-        let cores = op.operand("used_cores").map_or("0".to_owned(), |v| self.argument(v));
-        self.line(format!("SYNCALL<SyncAllMode::Soft, {core}>({view}, {cores});"));
-    }
-
     /// A flag between the pipes of two kinds of operation.
     fn emit_event(&mut self, op: Op<'c, 'a>, call: &str) {
         let pipes = ["src_op", "dst_op"].map(|name| op.enum_text(name).and_then(event_pipe));
@@ -229,7 +212,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
 }
 
 /// The pipe of a kind of operation (the enumeration pipe_event_type).
-fn event_pipe(kind: &str) -> Option<&'static str> {
+pub fn event_pipe(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "TLOAD" => "PIPE_MTE2",
         "TSTORE_VEC" => "PIPE_MTE3",

@@ -13,9 +13,11 @@ mod function;
 mod irregular;
 mod module;
 mod names;
+mod queue;
 mod scalar;
 mod spelling;
 mod structure;
+mod sync;
 mod tile;
 mod view;
 

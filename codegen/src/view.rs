@@ -125,6 +125,42 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         self.bind_view(result, binding);
     }
 
+    /// `pto.declare_global`: extents of the type, the strides that are stated or those of a dense tensor, no address yet.
+    pub fn declare_entry(&mut self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>, strides: Option<Vec<i64>>) {
+        let Some(view) = View::of_value(value) else { return };
+        let shape: Vec<i64> = view.shape.iter().map(|extent| extent.unwrap_or(1)).collect();
+        let dense = || (0..shape.len()).map(|i| shape[i + 1..].iter().product()).collect();
+        let integers = |values: &[i64]| values.iter().map(|&v| Expression::integer(v)).collect();
+        let mut binding = ViewBinding {
+            base: Expression::atom("nullptr"),
+            shape: integers(&shape),
+            strides: integers(&strides.unwrap_or_else(dense)),
+            layout: "pto::Layout::ND".to_owned(),
+            element: view.element,
+            object: None,
+        };
+        self.declare_view(op, value, &mut binding);
+        // Windows start where the queue has put the entry by then.
+        binding.base = Expression::atom(format!("{}.data()", binding.object.clone().unwrap_or_default()));
+        self.bind_view(value, binding);
+    }
+
+    /// A dense tensor of counters over a pointer; its name.
+    pub fn declare_counters(&mut self, base: Expression, count: i64) -> String {
+        let binding = ViewBinding {
+            base,
+            shape: vec![Expression::integer(count)],
+            strides: vec![Expression::integer(1)],
+            layout: "pto::Layout::ND".to_owned(),
+            element: Element::I32,
+            object: None,
+        };
+        let name = self.fresh_name("workspace");
+        let (ty, arguments) = binding.declaration();
+        self.line(format!("{ty} {name}({}{arguments});", binding.base.text()));
+        name
+    }
+
     /// Gives a view its `GlobalTensor` variable.
     fn declare_view(&mut self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>, binding: &mut ViewBinding) {
         if binding.shape.is_empty() || binding.shape.len() > RANK || binding.shape.len() != binding.strides.len() {

@@ -100,3 +100,31 @@ pub fn function_of<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 
     }
     None
 }
+
+/// The function of a name that a function means: one of its own module, else the only one of that name that is not
+/// private in the modules beside it.
+pub fn peer_function<'c, 'a>(function: OperationRef<'c, 'a>, name: &str) -> Option<OperationRef<'c, 'a>> {
+    let module = function.parent_operation()?;
+    let own = blocks(module).into_iter().flat_map(operations);
+    if let Some(found) = own.into_iter().find(|&op| op_name(op) == "func.func" && symbol(op) == name) {
+        return Some(found);
+    }
+    let outer = module.parent_operation().filter(|&op| op_name(op) == "builtin.module")?;
+    let private = |op| attribute(op, "sym_visibility").and_then(string_value).as_deref() == Some("private");
+    let mut found = functions(outer).into_iter().filter(|&op| symbol(op) == name && !private(op));
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
+}
+
+/// Whether an operation stands in the block of another one, or deeper inside it.
+pub fn in_block_of(inner: OperationRef, outer: OperationRef) -> bool {
+    let wanted = outer.block();
+    let mut next = Some(inner);
+    while let Some(op) = next {
+        if op.block() == wanted {
+            return true;
+        }
+        next = op.parent_operation();
+    }
+    false
+}

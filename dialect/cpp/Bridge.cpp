@@ -92,6 +92,12 @@ bool ptoMultiTileInfo(MlirType type, MlirType *slot, int64_t *count) {
   return true;
 }
 
+/// How many event ids an array holds; -1 for other types.
+int64_t ptoEventIdArraySize(MlirType type) {
+  auto array = dyn_cast<EventIdArrayType>(unwrap(type));
+  return array ? array.getSize() : -1;
+}
+
 /// Fields of a struct; -1 for other types.
 int64_t ptoStructFieldCount(MlirType type) {
   auto record = dyn_cast<StructType>(unwrap(type));

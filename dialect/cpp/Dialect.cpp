@@ -44,6 +44,22 @@ static Attribute parseEnum(AsmParser &parser, std::optional<Enum> (*symbolize)(S
 #include "PtoEnumList.inc"
 #undef PTO_ENUM
 
+Attribute PtoDialect::parseAttribute(DialectAsmParser &parser, Type type) const {
+  SMLoc at = parser.getCurrentLocation();
+  // The older name of `pipe_event_type`.
+  if (succeeded(parser.parseOptionalKeyword("sync_op_type")))
+    return PipeEventTypeAttr::parse(parser, type);
+  StringRef tag;
+  Attribute attribute;
+  if (generatedAttributeParser(parser, &tag, type, attribute).has_value())
+    return attribute;
+  return parser.emitError(at) << "unknown attribute `" << tag << "` in dialect `pto`", Attribute();
+}
+
+void PtoDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {
+  (void)generatedAttributePrinter(attribute, printer);
+}
+
 void PtoDialect::initialize() {
   registerTypes();
   addAttributes<
@@ -69,6 +85,22 @@ extern "C" MlirStringRef ptoEnumAttrText(MlirAttribute attribute) {
 #include "PtoEnumList.inc"
 #undef PTO_ENUM
   return wrap(StringRef());
+}
+
+/// A part of `acc_push_epilogue` as an enumeration attribute: 0 layout, 1 quant, 2 relu; null for other attributes.
+extern "C" MlirAttribute ptoEpiloguePart(MlirAttribute attribute, int32_t part) {
+  auto epilogue = dyn_cast<AccPushEpilogueAttr>(unwrap(attribute));
+  if (!epilogue)
+    return {nullptr};
+  MLIRContext *context = epilogue.getContext();
+  switch (part) {
+  case 0:
+    return wrap(Attribute(FixpipeLayoutAttr::get(context, epilogue.getLayout())));
+  case 1:
+    return wrap(Attribute(FixpipeQuantAttr::get(context, epilogue.getQuant())));
+  default:
+    return wrap(Attribute(FixpipeReluAttr::get(context, epilogue.getRelu())));
+  }
 }
 
 /// The enumeration's C++ name (`RoundMode`), or an empty string.

@@ -38,6 +38,13 @@ static void printStructPath(OpAsmPrinter &printer, Operation *, DenseI64ArrayAtt
   printer << ']';
 }
 
+/// An enumeration attribute in full or as `<case>`; printed in full.
+template <typename Attr>
+static ParseResult parseSpelled(OpAsmParser &parser, Attr &attribute) {
+  return parser.parseCustomAttributeWithFallback(attribute);
+}
+static void printSpelled(OpAsmPrinter &printer, Operation *, Attribute attribute) { printer << attribute; }
+
 #define GET_OP_CLASSES
 #include "PtoOps.cpp.inc"
 

@@ -112,6 +112,131 @@ ParseResult WaitEventOp::parse(OpAsmParser &parser, OperationState &result) { re
 void RecordEventOp::print(OpAsmPrinter &printer) { printSyncEvent(*this, printer); }
 void WaitEventOp::print(OpAsmPrinter &printer) { printSyncEvent(*this, printer); }
 
+ParseResult BarrierSyncOp::parse(OpAsmParser &parser, OperationState &result) {
+  return failure(parser.parseLSquare() ||
+                 parseLoose<PipeEventTypeAttr, PipeEventType>(parser, result, "op_type", &symbolizePipeEventType,
+                                                              "a kind of operation (TLOAD, TVEC, ...)") ||
+                 parser.parseRSquare() || parser.parseOptionalAttrDict(result.attributes));
+}
+void BarrierSyncOp::print(OpAsmPrinter &printer) {
+  printer << "[<" << stringifyPipeEventType(getOpType()) << ">]";
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"op_type"});
+}
+
+//===----------------------------------------------------------------------===//
+// get_buf "PIPE_V", 3, 0  |  get_buf[#pto.pipe_event_type<TVEC>, 3]  |  get_buf_dyn[<PIPE_V>, %id]
+//===----------------------------------------------------------------------===//
+
+/// A pipe or a kind of operation, in every spelling of either.
+static ParseResult parsePipeLike(OpAsmParser &parser, OperationState &result) {
+  SMLoc at = parser.getCurrentLocation();
+  std::string text;
+  StringRef keyword;
+  Attribute value;
+  if (succeeded(parser.parseOptionalLess())) {
+    if (parser.parseKeyword(&keyword) || parser.parseGreater())
+      return failure();
+    text = keyword.str();
+  } else if (failed(parser.parseOptionalString(&text))) {
+    if (succeeded(parser.parseOptionalKeyword(&keyword)))
+      text = keyword.str();
+    else if (parser.parseAttribute(value))
+      return failure();
+  }
+  MLIRContext *context = parser.getContext();
+  if (auto pipe = symbolizePipe(text))
+    value = PipeAttr::get(context, *pipe);
+  else if (auto kind = symbolizePipeEventType(text))
+    value = PipeEventTypeAttr::get(context, *kind);
+  if (!value)
+    return parser.emitError(at) << "expected a pipe or a kind of operation (PIPE_V, TVEC, ...), found '" << text << "'";
+  if (!isa<PipeAttr, PipeEventTypeAttr>(value))
+    return parser.emitError(at) << "expected a pipe or a kind of operation (PIPE_V, TVEC, ...), found " << value;
+  result.addAttribute("op_type", value);
+  return success();
+}
+
+static ParseResult parseI32(OpAsmParser &parser, OperationState &result, StringRef name) {
+  IntegerAttr value;
+  return parser.parseAttribute(value, parser.getBuilder().getI32Type(), name, result.attributes);
+}
+
+static ParseResult parseBuf(OpAsmParser &parser, OperationState &result, bool dynamic) {
+  bool bracketed = succeeded(parser.parseOptionalLSquare());
+  Unresolved id;
+  if (parsePipeLike(parser, result) || parser.parseComma())
+    return failure();
+  if (dynamic) {
+    if (parser.parseOperand(id) || parser.resolveOperand(id, parser.getBuilder().getIndexType(), result.operands))
+      return failure();
+  } else if (parseI32(parser, result, "buf_id")) {
+    return failure();
+  }
+  if (succeeded(parser.parseOptionalComma()) && parseI32(parser, result, "mode"))
+    return failure();
+  if (bracketed && parser.parseRSquare())
+    return failure();
+  return parser.parseOptionalAttrDict(result.attributes);
+}
+
+template <typename Op>
+static void printBuf(Op op, OpAsmPrinter &printer) {
+  printer << '[' << op.getOpType() << ", ";
+  if constexpr (std::is_same_v<decltype(op.getBufId()), uint32_t>)
+    printer << int32_t(op.getBufId());
+  else
+    printer << op.getBufId();
+  if (op.getMode() != 0)
+    printer << ", " << int32_t(op.getMode());
+  printer << ']';
+  printer.printOptionalAttrDict(op->getAttrs(), {"op_type", "buf_id", "mode"});
+}
+ParseResult GetBufOp::parse(OpAsmParser &parser, OperationState &result) { return parseBuf(parser, result, false); }
+ParseResult RlsBufOp::parse(OpAsmParser &parser, OperationState &result) { return parseBuf(parser, result, false); }
+ParseResult GetBufDynOp::parse(OpAsmParser &parser, OperationState &result) { return parseBuf(parser, result, true); }
+ParseResult RlsBufDynOp::parse(OpAsmParser &parser, OperationState &result) { return parseBuf(parser, result, true); }
+void GetBufOp::print(OpAsmPrinter &printer) { printBuf(*this, printer); }
+void RlsBufOp::print(OpAsmPrinter &printer) { printBuf(*this, printer); }
+void GetBufDynOp::print(OpAsmPrinter &printer) { printBuf(*this, printer); }
+void RlsBufDynOp::print(OpAsmPrinter &printer) { printBuf(*this, printer); }
+
+//===----------------------------------------------------------------------===//
+// sync.set <PIPE_MTE3>, 3  |  sync.set <PIPE_MTE3>, %id
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseCrossCore(OpAsmParser &parser, OperationState &result) {
+  if (parsePipe(parser, result, "pipe") || parser.parseComma())
+    return failure();
+  Unresolved id;
+  OptionalParseResult dynamic = parser.parseOptionalOperand(id);
+  if (dynamic.has_value()) {
+    if (failed(*dynamic) || parser.resolveOperand(id, parser.getBuilder().getIndexType(), result.operands))
+      return failure();
+  } else if (parseI32(parser, result, "event_id")) {
+    return failure();
+  }
+  return parser.parseOptionalAttrDict(result.attributes);
+}
+template <typename Op>
+static void printCrossCore(Op op, OpAsmPrinter &printer) {
+  printer << " <" << stringifyPipe(op.getPipe()) << ">, ";
+  if (op.getEventIdDyn())
+    printer << op.getEventIdDyn();
+  else if (auto id = op.getEventIdAttr())
+    printer << id.getInt();
+  printer.printOptionalAttrDict(op->getAttrs(), {"pipe", "event_id"});
+}
+#define PTO_CROSS_CORE(Op)                                                                                             \
+  ParseResult Op::parse(OpAsmParser &parser, OperationState &result) { return parseCrossCore(parser, result); }        \
+  void Op::print(OpAsmPrinter &printer) { printCrossCore(*this, printer); }
+PTO_CROSS_CORE(SyncSetOp)
+PTO_CROSS_CORE(SyncWaitOp)
+PTO_CROSS_CORE(SetCrossBlockOp)
+PTO_CROSS_CORE(WaitCrossBlockOp)
+PTO_CROSS_CORE(SetIntraBlockOp)
+PTO_CROSS_CORE(WaitIntraBlockOp)
+#undef PTO_CROSS_CORE
+
 //===----------------------------------------------------------------------===//
 // cmo.cacheinvalid all #pto.address_space<gm>  |  %addr single_cache_line : type
 //===----------------------------------------------------------------------===//
@@ -281,14 +406,71 @@ ParseResult TFreeFromAivOp::parse(OpAsmParser &parser, OperationState &result) {
 void TFreeFromAicOp::print(OpAsmPrinter &printer) { printFree(*this, printer); }
 void TFreeFromAivOp::print(OpAsmPrinter &printer) { printFree(*this, printer); }
 
+static ParseResult parseAlloc(OpAsmParser &parser, OperationState &result) {
+  Type type;
+  if (parseKeys(parser, result) || parser.parseOptionalAttrDict(result.attributes) || parser.parseArrow() ||
+      parser.parseType(type))
+    return failure();
+  result.addTypes(type);
+  return success();
+}
+template <typename Op>
+static void printAlloc(Op op, OpAsmPrinter &printer) {
+  printer << ' ';
+  printKeys(op, printer, {"id", "split"});
+  printer.printOptionalAttrDict(op->getAttrs(), {"id", "split"});
+  printer << " -> " << op.getEntry().getType();
+}
+ParseResult TAllocToAivOp::parse(OpAsmParser &parser, OperationState &result) { return parseAlloc(parser, result); }
+ParseResult TAllocToAicOp::parse(OpAsmParser &parser, OperationState &result) { return parseAlloc(parser, result); }
+void TAllocToAivOp::print(OpAsmPrinter &printer) { printAlloc(*this, printer); }
+void TAllocToAicOp::print(OpAsmPrinter &printer) { printAlloc(*this, printer); }
+
+static ParseResult parseQuant(OpAsmParser &parser, OperationState &result) {
+  Unresolved value;
+  Type type;
+  return failure(parser.parseLParen() || parser.parseOperand(value) || parser.parseColonType(type) ||
+                 parser.parseRParen() || parser.resolveOperand(value, type, result.operands) ||
+                 parseKeys(parser, result) || parser.parseOptionalAttrDict(result.attributes));
+}
+static void printQuant(Operation *op, Value value, OpAsmPrinter &printer) {
+  printer << '(' << value << " : " << value.getType() << ") {id = " << cast<IntegerAttr>(op->getAttr("id")).getInt() << '}';
+  printer.printOptionalAttrDict(op->getAttrs(), {"id"});
+}
+ParseResult SetQuantScalarOp::parse(OpAsmParser &parser, OperationState &result) { return parseQuant(parser, result); }
+ParseResult SetQuantVectorOp::parse(OpAsmParser &parser, OperationState &result) { return parseQuant(parser, result); }
+void SetQuantScalarOp::print(OpAsmPrinter &printer) { printQuant(*this, getScale(), printer); }
+void SetQuantVectorOp::print(OpAsmPrinter &printer) { printQuant(*this, getScalingTile(), printer); }
+
+//===----------------------------------------------------------------------===//
+// tfree(%pipe : type) {split = 1}  |  tfree(%entry, %pipe : type, type) {split = 1}
+//===----------------------------------------------------------------------===//
+
+ParseResult TFreeOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<Unresolved, 2> operands;
+  SmallVector<Type, 2> types;
+  SMLoc at = parser.getCurrentLocation();
+  if (parser.parseLParen() || parser.parseOperandList(operands) || parser.parseColonTypeList(types) ||
+      parser.parseRParen())
+    return failure();
+  if (operands.size() > 2)
+    return parser.emitError(at) << "expected a queue, or an entry and a queue, found " << operands.size() << " operands";
+  return failure(parser.resolveOperands(operands, types, at, result.operands) || parseKeys(parser, result) ||
+                 parser.parseOptionalAttrDict(result.attributes));
+}
+void TFreeOp::print(OpAsmPrinter &printer) {
+  printer << '(' << (*this)->getOperands() << " : " << (*this)->getOperandTypes() << ") {split = " << int(getSplit()) << '}';
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"split"});
+}
+
 //===----------------------------------------------------------------------===//
 // aic/aiv_initialize_pipe {keys} (gm_slot_buffer = %p : type, ...)
 //===----------------------------------------------------------------------===//
 
 static constexpr StringLiteral kPipeOperands[] = {"gm_slot_buffer", "gm_slot_tensor", "c2v_consumer_buf",
                                                   "v2c_consumer_buf"};
-static const SmallVector<StringRef> kPipeKeys = {"id",        "dir_mask",       "slot_size",
-                                                 "slot_num",  "local_slot_num", "nosplit"};
+static const SmallVector<StringRef> kPipeKeys = {"id",       "dir_mask",       "slot_size", "slot_num",
+                                                 "local_slot_num", "nosplit", "acc_push_epilogue"};
 
 static ParseResult parseInitializePipe(OpAsmParser &parser, OperationState &result) {
   std::pair<Unresolved, Type> operands[4];

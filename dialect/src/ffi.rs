@@ -30,9 +30,11 @@ unsafe extern "C" {
     pub fn ptoShapedInfo(ty: MlirType, extents: *mut i64, capacity: i64, element: *mut MlirType) -> i64;
     pub fn ptoPtrInfo(ty: MlirType, element: *mut MlirType, space: *mut i32) -> bool;
     pub fn ptoMultiTileInfo(ty: MlirType, slot: *mut MlirType, count: *mut i64) -> bool;
+    pub fn ptoEventIdArraySize(ty: MlirType) -> i64;
     pub fn ptoPipeTypeGet(context: MlirContext) -> MlirType;
     pub fn ptoLowPrecisionName(ty: MlirType) -> MlirStringRef;
     pub fn ptoEnumAttrText(attribute: MlirAttribute) -> MlirStringRef;
+    pub fn ptoEpiloguePart(attribute: MlirAttribute, part: i32) -> MlirAttribute;
     pub fn ptoEnumAttrName(attribute: MlirAttribute) -> MlirStringRef;
     pub fn ptoEnumAttrGet(context: MlirContext, name: MlirStringRef, text: MlirStringRef) -> MlirAttribute;
     pub fn ptoParse(context: MlirContext, text: MlirStringRef, file: MlirStringRef, unregistered: bool) -> MlirModule;

@@ -8,6 +8,7 @@ pub mod device;
 pub mod diagnostics;
 pub mod edit;
 mod element;
+mod epilogue;
 mod facts;
 mod ffi;
 mod location;
@@ -21,6 +22,7 @@ mod verify;
 
 pub use context::{ParseOptions, new_context, opt_main, parse, registry};
 pub use element::Element;
+pub use epilogue::{Epilogue, Scale, epilogue_part};
 pub use facts::{Arity, EnumSpelling, OP_FACTS, OpFacts, Operand, Role, enum_spelling, facts_by_name};
 pub use location::{Position, name_of_value, position, value_location};
 pub use ods::pto as ops;
@@ -30,4 +32,6 @@ pub use op::{
 };
 pub use pipes::{Access, Pipe, UNTOUCHED, accesses, fixed_memory, pipe_of};
 pub use tile::{BLayout, CompactMode, PadValue, SLayout, Space, Tile};
-pub use types::{View, ViewKind, local_array, multi_tile, pipe_type, pointer, struct_field, struct_fields};
+pub use types::{
+    View, ViewKind, event_id_array_size, local_array, multi_tile, pipe_type, pointer, struct_field, struct_fields,
+};

@@ -125,7 +125,9 @@ fn by_rule(rule: &str, op: Op, legality: Legality) -> Pipe {
         },
         "tpush" => match space_of(op, "tile") {
             Some(Space::Acc) => Pipe::Fix,
-            _ => Pipe::Mte3,
+            Some(_) => Pipe::Mte3,
+            // An entry in global memory, filled by whatever pipe: all of them are done before it is sent.
+            None => Pipe::All,
         },
         "tpop" => match legality {
             Legality::A3 => Pipe::Mte2,

@@ -68,6 +68,13 @@ pub fn local_array(ty: Type) -> Option<(Vec<i64>, Element)> {
     (kind == 3).then(|| (shape.into_iter().map(|e| e.unwrap_or(0)).collect(), element))
 }
 
+/// How many event ids an array of them holds.
+pub fn event_id_array_size(ty: Type) -> Option<i64> {
+    // SAFETY: the function accepts any type.
+    let size = unsafe { ffi::ptoEventIdArraySize(ty.to_raw()) };
+    (size >= 0).then_some(size)
+}
+
 /// Element type and memory space of a pointer.
 pub fn pointer(ty: Type) -> Option<(Element, Space)> {
     let mut element = ty.to_raw();

@@ -41,6 +41,7 @@ mod quantize;
 mod reduce;
 mod sequence;
 mod structure;
+mod sync;
 mod tile;
 mod transfer;
 mod window;
@@ -72,7 +73,19 @@ const RULES: &[(&str, Rule)] = &[
     ("cache_line", global::cache_line),
     ("reserve_buffer", pipe::reserve_buffer),
     ("initialize_pipe", pipe::initialize_pipe),
-    ("flag", pipe::flag),
+    ("pipe_shape", pipe::pipe_shape),
+    ("stated_attributes", pipe::stated_attributes),
+    ("transfer", pipe::transfer),
+    ("pop_from", pipe::pop_from),
+    ("handle", pipe::handle),
+    ("set_quant_vector", pipe::set_quant_vector),
+    ("tpush_quant", pipe::tpush_quant),
+    ("declare_global", pipe::declare_global),
+    ("flag", sync::flag),
+    ("eventid_array", sync::eventid_array),
+    ("buf", sync::buf),
+    ("cross_core", sync::cross_core),
+    ("syncall", sync::syncall),
     ("comm_copy", comm::comm_copy),
     ("comm_signal", comm::comm_signal),
     ("comm_group", comm::comm_group),

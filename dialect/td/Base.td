@@ -20,13 +20,14 @@ def Pto_Dialect : Dialect {
   let extraClassDeclaration = [{
     void registerTypes();
     std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef opName) const override;
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attr, ::mlir::DialectAsmPrinter &printer) const override;
   }];
   let cppNamespace = "::pto";
   let summary = "Tile programs for Ascend NPUs";
   // Branches between blocks are read and opened early; values that no path defines are poison then.
   let dependentDialects = ["::mlir::cf::ControlFlowDialect", "::mlir::ub::UBDialect"];
   let useDefaultTypePrinterParser = 1;
-  let useDefaultAttributePrinterParser = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -46,6 +47,7 @@ def PTO_IsTile : CPred<"::llvm::isa<::pto::TileBufType>($_self)">;
 def PTO_IsMultiTile : CPred<"::llvm::isa<::pto::MultiTileBufType>($_self)">;
 def PTO_IsView : CPred<"::llvm::isa<::pto::TensorViewType, ::pto::PartitionTensorViewType>($_self)">;
 def PTO_IsPtr : CPred<"::llvm::isa<::pto::PtrType>($_self)">;
+def PTO_IsEventIdArray : CPred<"::llvm::isa<::pto::EventIdArrayType>($_self)">;
 def PTO_IsPipe : CPred<"::llvm::isa<::pto::PipeType>($_self)">;
 def PTO_IsScalar : CPred<"$_self.isIntOrIndexOrFloat() || ::pto::isLowPrecision($_self)">;
 def PTO_IsInt : CPred<"$_self.isIntOrIndex()">;
@@ -67,6 +69,7 @@ def PtrIn       : PTO_Operand<"ptr", "read",     PTO_IsPtr, "pointer">;
 def PtrOut      : PTO_Operand<"ptr", "write",    PTO_IsPtr, "pointer">;
 def PtrRef      : PTO_Operand<"ptr", "none",     PTO_IsPtr, "pointer">;
 def PipeRef     : PTO_Operand<"pipe", "none",    PTO_IsPipe, "pipe">;
+def EventIdArray : PTO_Operand<"event_id_array", "none", PTO_IsEventIdArray, "array of event ids">;
 def Scalar      : PTO_Operand<"scalar", "none",  PTO_IsScalar, "integer, index or floating-point scalar">;
 def IntScalar   : PTO_Operand<"int", "none",     PTO_IsInt, "integer or index">;
 def IndexValue  : PTO_Operand<"index", "none",   CPred<"$_self.isIndex()">, "index">, BuildableType<"$_builder.getIndexType()">;

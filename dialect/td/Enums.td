@@ -61,6 +61,9 @@ def PTO_PipeEventTypeEnum : PTO_Enum<"PipeEventType", [
     "", "">;
 def PTO_PipeEventTypeAttr : PTO_EnumAttr<PTO_PipeEventTypeEnum, "pipe_event_type">;
 
+// A pipe, or the pipe of a kind of operation.
+def PTO_PipeLikeAttr : AnyAttrOf<[PTO_PipeAttr, PTO_PipeEventTypeAttr], "pipe or kind of operation">;
+
 def PTO_SyncAllModeEnum : PTO_Enum<"SyncAllMode", [
     Case<"hard", 0>, Case<"soft", 1>],
     "SyncAllMode", "camel">;
@@ -257,7 +260,7 @@ def PTO_TInsertModeAttr : PTO_EnumAttr<PTO_TInsertModeEnum, "tinsert_mode">;
 
 def PTO_FixpipeLayoutEnum : PTO_Enum<"FixpipeLayout", [
     Case<"nz2nd", 0>, Case<"nz2dn", 1>, Case<"nz2nz", 2>],
-    "", "">;
+    "LayoutMode_t", "upper">;
 def PTO_FixpipeLayoutAttr : PTO_EnumAttr<PTO_FixpipeLayoutEnum, "fixpipe_layout">;
 
 def PTO_FixpipeQuantEnum : PTO_Enum<"FixpipeQuant", [
@@ -266,13 +269,21 @@ def PTO_FixpipeQuantEnum : PTO_Enum<"FixpipeQuant", [
     Case<"qf322b8_pre_vec", 8>, Case<"qf322f16_pre_scalar", 9>, Case<"qf322bf16_pre_scalar", 10>,
     Case<"qs322bf16_pre_scalar", 11>, Case<"qs322bf16_pre_vec", 12>, Case<"qf322hif8_pre_scalar", 13>,
     Case<"qf322fp8_pre_scalar", 14>],
-    "", "">;
+    "QuantMode_t", "=NoQuant F322F16 F322BF16 REQ8 VREQ8 DEQF16 VDEQF16 QF322B8_PRE VQF322B8_PRE QF322F16_PRE QF322BF16_PRE QS322BF16_PRE VQS322BF16_PRE QF322HIF8_PRE QF322FP8_PRE">;
 def PTO_FixpipeQuantAttr : PTO_EnumAttr<PTO_FixpipeQuantEnum, "fixpipe_quant">;
 
 def PTO_FixpipeReluEnum : PTO_Enum<"FixpipeRelu", [
     Case<"no_relu", 0>, Case<"normal_relu", 1>],
-    "", "">;
+    "ReluPreMode", "camel">;
 def PTO_FixpipeReluAttr : PTO_EnumAttr<PTO_FixpipeReluEnum, "fixpipe_relu">;
+
+// What a push from the accumulator does to its values on the way.
+def PTO_AccPushEpilogueAttr : AttrDef<Pto_Dialect, "AccPushEpilogue"> {
+  let mnemonic = "acc_push_epilogue";
+  let parameters = (ins EnumParameter<PTO_FixpipeLayoutEnum>:$layout, EnumParameter<PTO_FixpipeQuantEnum>:$quant,
+                        EnumParameter<PTO_FixpipeReluEnum>:$relu);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
 
 def PTO_GatherOOBEnum : PTO_Enum<"GatherOOB", [
     Case<"undefined", 0>, Case<"clamp", 1>, Case<"wrap", 2>, Case<"zero", 3>],

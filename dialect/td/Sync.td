@@ -33,6 +33,13 @@ def BarrierOp : PTO_Op<"barrier"> {
   let cpp = "pipe_barrier($pipe)";
 }
 
+// `pto.barrier_sync[<TLOAD>]`; the element in every spelling of `record_event`.
+def BarrierSyncOp : PTO_Op<"barrier_sync"> {
+  let summary = "waits until the pipe of a kind of operation is empty";
+  let arguments = (ins PTO_PipeEventTypeAttr:$op_type);
+  let hasCustomAssemblyFormat = 1;
+}
+
 class SyncEventOp<string mnemonic> : PTO_Op<mnemonic> {
   let arguments = (ins PTO_PipeEventTypeAttr:$src_op, PTO_PipeEventTypeAttr:$dst_op, PTO_EventAttr:$event_id);
   let hasCustomAssemblyFormat = 1;
@@ -40,10 +47,84 @@ class SyncEventOp<string mnemonic> : PTO_Op<mnemonic> {
 def RecordEventOp : SyncEventOp<"record_event"> { let summary = "set_flag between the pipes of two kinds of operation"; }
 def WaitEventOp : SyncEventOp<"wait_event"> { let summary = "wait_flag between the pipes of two kinds of operation"; }
 
+def TSyncOp : PTO_Op<"tsync"> {
+  let summary = "waits until everything that touches the operands is done";
+  let arguments = (ins Variadic<PTO_Operand<"memory", "none", PTO_IsTileOrView, "tile or tensor view">>:$events);
+  let assemblyFormat = "`ins` `(` $events `:` type($events) `)` attr-dict";
+  let cpp = "pipe_barrier(PIPE_ALL)";
+}
+
+//===----------------------------------------------------------------------===//
+// Event ids in an array
+//===----------------------------------------------------------------------===//
+
+def DeclareEventIdArrayOp : PTO_Op<"declare_eventid_array"> {
+  let summary = "an array of event ids on the core's stack";
+  let results = (outs EventIdArray:$array);
+  let assemblyFormat = "attr-dict `->` type($array)";
+}
+def EventIdArrayGetOp : PTO_Op<"eventid_array_get"> {
+  let summary = "reads an event id";
+  let arguments = (ins EventIdArray:$array, IndexValue:$index);
+  let results = (outs IndexValue:$result);
+  let assemblyFormat = "$array `[` $index `]` attr-dict `:` type($array)";
+  let rule = "eventid_array";
+}
+def EventIdArraySetOp : PTO_Op<"eventid_array_set"> {
+  let summary = "writes an event id";
+  let arguments = (ins EventIdArray:$array, IndexValue:$index, IndexValue:$value);
+  let assemblyFormat = "$array `[` $index `]` `,` $value attr-dict `:` type($array)";
+  let rule = "eventid_array";
+}
+
+//===----------------------------------------------------------------------===//
+// Buffer tokens (A5): operations of several pipes between get and release of one token run in program order
+//===----------------------------------------------------------------------===//
+
+// `pto.get_buf "PIPE_V", 3, 0`, `pto.get_buf[#pto.pipe_event_type<TVEC>, 3]`; the last number, the mode, may be left out.
+class BufOp<string mnemonic> : PTO_Op<mnemonic> {
+  let arguments = (ins PTO_PipeLikeAttr:$op_type, I32Attr:$buf_id, DefaultValuedAttr<I32Attr, "0">:$mode);
+  let hasCustomAssemblyFormat = 1;
+  let rule = "buf";
+  let a3 = "-";
+}
+def GetBufOp : BufOp<"get_buf"> { let summary = "a pipe waits for its turn at a token"; }
+def RlsBufOp : BufOp<"rls_buf"> { let summary = "a pipe hands a token on"; }
+
+class BufDynOp<string mnemonic> : PTO_Op<mnemonic> {
+  let summary = "a token whose number is known at run time";
+  let arguments = (ins IndexValue:$buf_id, PTO_PipeLikeAttr:$op_type, DefaultValuedAttr<I32Attr, "0">:$mode);
+  let hasCustomAssemblyFormat = 1;
+  let rule = "buf";
+  let a3 = "-";
+}
+def GetBufDynOp : BufDynOp<"get_buf_dyn">;
+def RlsBufDynOp : BufDynOp<"rls_buf_dyn">;
+
+//===----------------------------------------------------------------------===//
+// Flags between cores: `pto.sync.set <PIPE_MTE3>, 3`, or an index value for the number
+//===----------------------------------------------------------------------===//
+
+class CrossCoreOp<string mnemonic, dag mode> : PTO_Op<mnemonic> {
+  let arguments = !con((ins Optional<IndexValue>:$event_id_dyn, PTO_PipeAttr:$pipe, OptionalAttr<I32Attr>:$event_id), mode);
+  let hasCustomAssemblyFormat = 1;
+  let rule = "cross_core";
+}
+def SyncSetOp : CrossCoreOp<"sync.set", (ins OptionalAttr<I32Attr>:$ffts_mode)> {
+  let summary = "raises a flag for other cores when a pipe is done so far; mode 0 all cores of a kind, 1 the vector cores of a block, 2 (default) cube and vector cores of a block";
+}
+def SyncWaitOp : CrossCoreOp<"sync.wait", (ins OptionalAttr<I32Attr>:$ffts_mode)> { let summary = "waits for a flag of other cores"; }
+def SetCrossBlockOp : CrossCoreOp<"set_cross_block", (ins OptionalAttr<I32Attr>:$ffts_mode)> {
+  let summary = "raises a flag for the cores of all blocks";
+}
+def WaitCrossBlockOp : CrossCoreOp<"wait_cross_block", (ins)> { let summary = "waits for a flag of the cores of all blocks"; }
+def SetIntraBlockOp : CrossCoreOp<"set_intra_block", (ins)> { let summary = "raises a flag for the other cores of the block"; }
+def WaitIntraBlockOp : CrossCoreOp<"wait_intra_block", (ins)> { let summary = "waits for a flag of the other cores of the block"; }
+
 def FenceBarrierAllOp : PTO_Op<"fence.barrier_all"> {
   let summary = "orders memory accesses of all pipes";
   let arguments = (ins PTO_Spelled<PTO_FenceScopeAttr>:$scope);
-  let assemblyFormat = "$scope attr-dict";
+  let assemblyFormat = "custom<Spelled>($scope) attr-dict";
 }
 
 def CmoCacheInvalidOp : PTO_Op<"cmo.cacheinvalid"> {
@@ -59,8 +140,9 @@ def SyncAllOp : PTO_Op<"syncall", [AttrSizedOperandSegments]> {
                        PTO_Spelled<PTO_SyncCoreTypeAttr>:$core_type);
   let assemblyFormat = [{
     `(` ($gm_workspace^ (`,` $used_cores^)? `:` type($gm_workspace) (`,` type($used_cores)^)?)? `)`
-    `mode` `=` $mode `,` `core_type` `=` $core_type attr-dict
+    `mode` `=` custom<Spelled>($mode) `,` `core_type` `=` custom<Spelled>($core_type) attr-dict
   }];
+  let rule = "syncall";
 }
 
 class CoreQueryOp<string mnemonic, string call> : PTO_Op<mnemonic, [Pure]> {

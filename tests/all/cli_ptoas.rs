@@ -37,6 +37,10 @@ fn sync_only_when_asked() {
     for mode in ["--enable-insert-sync", "--enable-inject-barrier-all-sync", "--enable-graph-sync-solver"] {
         assert!(run("ptoas", [KERNEL, mode]).succeeded().contains("pipe_barrier"), "{mode}");
     }
+    let tokens = ["--pto-arch=a5", "--enable-bufid_sync"];
+    assert!(run("ptoas", [KERNEL, tokens[0], tokens[1]]).succeeded().contains("pipe_barrier"));
+    let message = fails(&[KERNEL, "--pto-arch=a3", tokens[1]]).stderr;
+    assert_eq!(message, "Error: --enable-bufid_sync requires --pto-arch=a5.\n");
     let message = fails(&[KERNEL, "--enable-insert-sync", "--enable-graph-sync-solver"]).stderr;
     assert!(message.starts_with("Error: --enable-insert-sync,") && message.contains("mutually exclusive"));
 }
@@ -94,7 +98,6 @@ fn flags_of_other_backends_are_refused_by_name() {
         "--vpto-lowering-strategy=post-update",
         "--enable-bisheng-vec-misched",
         "--simt-fastmath",
-        "--enable-bufid_sync",
         "--pto-backend=vpto",
     ] {
         let message = fails(&[KERNEL, flag]).stderr;

@@ -11,6 +11,7 @@ mod data;
 pub(super) mod launch;
 mod mixed;
 mod scalar;
+mod sync;
 mod vector;
 
 use data::{EXACT, Tolerance};
@@ -109,7 +110,8 @@ impl Trial {
 }
 
 /// All tables.
-pub(super) const TABLES: [&[Row]; 6] = [codegen::ROWS, comm::ROWS, vector::ROWS, cube::ROWS, mixed::ROWS, scalar::ROWS];
+pub(super) const TABLES: [&[Row]; 7] =
+    [codegen::ROWS, comm::ROWS, vector::ROWS, cube::ROWS, mixed::ROWS, scalar::ROWS, sync::ROWS];
 
 /// Kernels that cannot run, and why: file and function.
 const CANNOT_RUN: [(&str, &str, &str); 1] =

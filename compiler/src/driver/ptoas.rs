@@ -42,15 +42,15 @@ const OPTIONS: &[(&str, Takes, Use)] = &[
     ("enable-insert-sync", Takes::Switch, Use::Obeyed),
     ("enable-inject-barrier-all-sync", Takes::Switch, Use::Obeyed),
     ("enable-graph-sync-solver", Takes::Switch, Use::Obeyed),
-    ("enable-bufid_sync", Takes::Switch, Use::Refused),
+    ("enable-bufid_sync", Takes::Switch, Use::Obeyed),
     ("disable-infer-layout", Takes::Switch, Use::Obeyed),
     ("emit-pto-ir", Takes::Switch, Use::Obeyed),
     ("tassign", Takes::Value, Use::Obeyed),
     ("diagnostics", Takes::Value, Use::Obeyed),
     ("plan-memory-impl", Takes::Value, Use::Obeyed),
     ("mlir-print-ir-after", Takes::Value, Use::Obeyed),
-    ("mlir-print-ir-after-all", Takes::Switch, Use::Obeyed),
     ("mlir-print-ir-before", Takes::Value, Use::Obeyed),
+    ("mlir-print-ir-after-all", Takes::Switch, Use::Obeyed),
     ("mlir-print-ir-before-all", Takes::Switch, Use::Obeyed),
     ("cann-output-version", Takes::Value, Use::Accepted),
     ("plan-memory-order-by-size", Takes::Switch, Use::Accepted),
@@ -241,7 +241,12 @@ fn options(line: &CommandLine) -> Result<CompileOptions, String> {
         }
         Some(other) => return Err(format!("Error: invalid --pto-backend='{other}'. Expected 'emitc' or 'vpto'.")),
     }
-    let sync_modes = ["enable-insert-sync", "enable-inject-barrier-all-sync", "enable-graph-sync-solver"];
+    // What is asked for is that dependent operations are ordered; there is one way here in which they are.
+    let sync_modes =
+        ["enable-insert-sync", "enable-bufid_sync", "enable-inject-barrier-all-sync", "enable-graph-sync-solver"];
+    if line.is_on("enable-bufid_sync") && arch.as_deref() != Some("a5") {
+        return Err("Error: --enable-bufid_sync requires --pto-arch=a5.".to_owned());
+    }
     let chosen = sync_modes.iter().filter(|m| line.is_on(m)).count();
     if chosen > 1 {
         return Err("Error: --enable-insert-sync, --enable-bufid_sync, --enable-inject-barrier-all-sync, and --enable-graph-sync-solver are mutually exclusive.".to_owned());

@@ -6,17 +6,61 @@
 
 use crate::ir;
 use melior::ir::{OperationRef, operation::OperationLike};
-use pto_dialect::{Op, Pipe, Space, Tile, attribute, device::Device, diagnostics, edit, enum_attr, pipe_of};
+use pto_dialect::{Op, Pipe, Space, Tile, attribute, device::Device, diagnostics, edit, enum_attr, op_name, pipe_of};
 
 /// Runs the pass on a module.
 pub fn run(module: OperationRef, device: &Device) -> bool {
     let mut ok = true;
     for function in ir::functions(module) {
+        ok &= front_end_queues(function);
         if ir::kernel_kind(function).is_none() {
             ok &= infer(function, device);
         }
     }
     ok
+}
+
+/// The front-end's queue operations say by their names on which core they run; the function or section says it too.
+fn front_end_queues(function: OperationRef) -> bool {
+    if attribute(function, "pto.tileop.helper").is_some() {
+        return true;
+    }
+    let mut ok = true;
+    for op in ir::walk(function).into_iter().filter_map(Op::of) {
+        let Some(wanted) = core_of_name(op) else { continue };
+        let found = enclosing_kind(op.raw);
+        if found != Some(wanted) {
+            let found = found.map_or("neither".to_owned(), |kind| format!("a {kind} one"));
+            let message =
+                format!("'{}' op expected a {wanted} kernel function or section, found {found}", op.facts.name);
+            diagnostics::error(op.raw.location(), "PTO-0413", message).emit();
+            ok = false;
+        }
+    }
+    ok
+}
+
+/// The core that a front-end's queue operation names.
+fn core_of_name(op: Op) -> Option<&'static str> {
+    match op.mnemonic() {
+        "tpush_to_aic" | "tpop_from_aic" | "tfree_from_aic" | "talloc_to_aic" | "aiv_initialize_pipe" => Some("vector"),
+        "tpush_to_aiv" | "tpop_from_aiv" | "tfree_from_aiv" | "talloc_to_aiv" | "aic_initialize_pipe" => Some("cube"),
+        _ => None,
+    }
+}
+
+/// The kind of the innermost section, else of the function.
+fn enclosing_kind<'c>(op: OperationRef<'c, '_>) -> Option<&'c str> {
+    let mut next = op.parent_operation();
+    while let Some(parent) = next {
+        match op_name(parent) {
+            "pto.section.cube" => return Some("cube"),
+            "pto.section.vector" => return Some("vector"),
+            "func.func" => return ir::kernel_kind(parent),
+            _ => next = parent.parent_operation(),
+        }
+    }
+    None
 }
 
 fn infer(function: OperationRef, device: &Device) -> bool {
@@ -53,13 +97,8 @@ fn infer(function: OperationRef, device: &Device) -> bool {
 
 /// The core an operation needs; `None` when it runs on either.
 pub fn kind_of(op: Op, device: &Device) -> Option<&'static str> {
-    let by_name = match op.mnemonic() {
-        "tpush_to_aic" | "tpop_from_aic" | "tfree_from_aic" | "aiv_initialize_pipe" => Some("vector"),
-        "tpush_to_aiv" | "tpop_from_aiv" | "tfree_from_aiv" | "aic_initialize_pipe" => Some("cube"),
-        _ => None,
-    };
-    if by_name.is_some() {
-        return by_name;
+    if let Some(named) = core_of_name(op) {
+        return Some(named);
     }
     let pipe = pipe_of(op, device.legality)?;
     let spaces: Vec<Space> = op.raw.operands().filter_map(Tile::of_value).map(|t| t.space).collect();

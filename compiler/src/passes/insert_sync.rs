@@ -83,7 +83,7 @@ impl InsertSync<'_> {
             _ if op.region_count() > 0 => self.alternatives(op),
             _ => {
                 let Some(known) = Op::of(op) else { return };
-                if known.is("barrier") && known.enum_text("pipe") == Some("PIPE_ALL") {
+                if known.is("tsync") || (known.is("barrier") && known.enum_text("pipe") == Some("PIPE_ALL")) {
                     return self.pending.clear();
                 }
                 if known.is("tfree") {

@@ -1,21 +1,29 @@
 //! `pto-lower-frontend-pipes`: the front-end's queue operations, named by direction and id, become operations on
 //! queue handles.
 //!
-//! `aic/aiv_initialize_pipe` becomes `initialize_l2g2l_pipe` (A2/A3: slots in global memory) or `initialize_l2l_pipe`
-//! (A5: slots in the consumer's memory); push, pop and free name the handle; a popped tile becomes `declare_tile`.
-//! Addresses, flags and `nosplit` are settled later, in `pto-resolve-reserved-buffers`.
+//! `aic/aiv_initialize_pipe` becomes `initialize_l2g2l_pipe` (A2/A3, and slots that are a tensor: in global memory) or
+//! `initialize_l2l_pipe` (A5: slots in the consumer's memory); push, pop, free and alloc name the handle; a popped tile
+//! becomes `declare_tile`, an entry in global memory `declare_global`. A push that scales takes its factors from the
+//! latest `set_quant_*` before it. Addresses, flags and `nosplit` are settled later, in `pto-resolve-reserved-buffers`.
+//!
+//! `check` holds what must hold between the operations of one function, `epilogue` what both ends of a queue with an
+//! epilogue must agree on.
+
+mod check;
+mod epilogue;
 
 use crate::ir;
+use epilogue::Outputs;
 use melior::ir::{
-    Attribute, Identifier, Location, OperationRef, Type, Value,
-    attribute::IntegerAttribute,
+    Attribute, BlockLike, Identifier, Location, OperationRef, Type, Value,
+    attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute, TypeAttribute},
     operation::{OperationBuilder, OperationLike},
     r#type::IntegerType,
 };
 use pto_dialect::{
-    Op,
+    Op, View, constant_int,
     device::{Device, Legality},
-    diagnostics, edit, pipe_type,
+    diagnostics, edit, op_key, pipe_type,
 };
 use std::collections::BTreeMap;
 
@@ -28,39 +36,73 @@ pub const FIRST_LANE_ONLY: &str = "pto.first_lane_only";
 /// A queue end in a function.
 struct Queue<'c, 'a> {
     handle: Value<'c, 'a>,
-    dir_mask: i64,
+    /// Strides of the slots' tensor in elements, where they are constants.
+    strides: Option<Vec<i64>>,
+    /// What a push with factors leaves in a slot, where the queue has an epilogue that scales.
+    output: Option<Type<'c>>,
 }
 
 /// Runs the pass on a module.
 pub fn run(module: OperationRef, device: &Device) -> bool {
+    let functions = ir::functions(module);
     let mut ok = true;
-    for function in ir::functions(module) {
-        ok &= lower_function(function, device);
+    for &function in &functions {
+        ok &= check::function(function, device);
+    }
+    let Some(outputs) = epilogue::outputs(&functions).filter(|_| ok) else { return false };
+    for function in functions {
+        ok &= lower_function(function, device, &outputs);
     }
     ok
 }
 
-fn lower_function<'c, 'a>(function: OperationRef<'c, 'a>, device: &Device) -> bool {
+fn lower_function<'c, 'a>(function: OperationRef<'c, 'a>, device: &Device, outputs: &Outputs<'c>) -> bool {
     let ops: Vec<Op> = ir::walk(function).into_iter().filter_map(Op::of).collect();
     let mut queues: BTreeMap<i64, Queue> = BTreeMap::new();
+    let mut factors: BTreeMap<(usize, i64), Op> = BTreeMap::new();
+    let mut settings = Vec::new();
     let mut ok = true;
     let mut unsplit = false;
     for op in ops {
-        let done = match op.mnemonic() {
-            "aic_initialize_pipe" | "aiv_initialize_pipe" => lower_initialize(op, device, &mut queues),
-            "tpush_to_aiv" | "tpush_to_aic" | "tpop_from_aic" | "tpop_from_aiv" | "tfree_from_aic"
-            | "tfree_from_aiv" => {
-                unsplit |= op.int("split") == Some(0);
-                lower_transfer(op, &queues)
+        let id = op.int("id").unwrap_or(0);
+        match op.mnemonic() {
+            "aic_initialize_pipe" | "aiv_initialize_pipe" => {
+                let output = outputs.get(&op_key(op.raw)).copied();
+                match build_handle(op, device) {
+                    Some(handle) => {
+                        let strides = slot_strides(op);
+                        queues.insert(id, Queue { handle, strides, output });
+                    }
+                    None => ok = false,
+                }
             }
-            _ => true,
-        };
-        ok &= done;
+            "set_quant_scalar" | "set_quant_vector" => {
+                factors.insert((block_key(op.raw), id), op);
+                settings.push(op);
+            }
+            name if check::is_transfer(name) => {
+                unsplit |= op.int("split") == Some(0);
+                let Some(queue) = queues.get(&id) else { continue };
+                ok &= replace_transfer(op, queue, factors.get(&(block_key(op.raw), id)).copied());
+            }
+            _ => {}
+        }
+    }
+    settings.into_iter().for_each(|op| edit::erase(op.raw));
+    for op in ir::walk(function).into_iter().filter_map(Op::of) {
+        if ok && (op.is("aic_initialize_pipe") || op.is("aiv_initialize_pipe")) {
+            edit::erase(op.raw);
+        }
     }
     if unsplit && device.legality == Legality::A5 {
         mark_first_lane(function);
     }
     ok
+}
+
+/// A number for the block that an operation stands in; for look-up only.
+fn block_key(op: OperationRef) -> usize {
+    op.block().map_or(0, |block| block.to_raw().ptr as usize)
 }
 
 /// Only one of the two vector cores of a pair takes part in a queue that is not split.
@@ -80,33 +122,24 @@ fn mark_first_lane(function: OperationRef) {
     }
 }
 
-fn lower_initialize<'c, 'a>(op: Op<'c, 'a>, device: &Device, queues: &mut BTreeMap<i64, Queue<'c, 'a>>) -> bool {
-    let id = op.int("id").unwrap_or(0);
-    if queues.contains_key(&id) {
-        let message = format!("'{}' op initializes queue {id}, which the function has already", op.facts.name);
-        diagnostics::error(op.raw.location(), "PTO-0401", message).emit();
-        return false;
-    }
-    let dir_mask = op.int("dir_mask").unwrap_or(0);
-    let Some(handle) = build_handle(op, device, dir_mask) else { return false };
-    queues.insert(id, Queue { handle, dir_mask });
-    edit::erase(op.raw);
-    true
+fn integer<'c>(context: &'c melior::Context, width: u32, value: i64) -> Attribute<'c> {
+    IntegerAttribute::new(IntegerType::new(context, width).into(), value).into()
 }
 
-fn build_handle<'c, 'a>(op: Op<'c, 'a>, device: &Device, dir_mask: i64) -> Option<Value<'c, 'a>> {
+fn build_handle<'c, 'a>(op: Op<'c, 'a>, device: &Device) -> Option<Value<'c, 'a>> {
     let context = pto_dialect::context_of(op.raw);
     let location = op.raw.location();
+    let dir_mask = op.int("dir_mask").unwrap_or(0);
     let (first, second) = match dir_mask {
         1 => (op.operand("c2v_consumer_buf"), None),
         2 => (op.operand("v2c_consumer_buf"), None),
         _ => (op.operand("c2v_consumer_buf"), op.operand("v2c_consumer_buf")),
     };
-    let gm = op.operand("gm_slot_buffer").or_else(|| op.operand("gm_slot_tensor"));
-    let through_gm = device.legality == Legality::A3;
+    let tensor = op.operand("gm_slot_tensor");
+    let through_gm = device.legality == Legality::A3 || tensor.is_some();
     let mut operands = Vec::new();
     if through_gm {
-        let Some(gm) = gm else {
+        let Some(gm) = tensor.or_else(|| op.operand("gm_slot_buffer")) else {
             let message = format!(
                 "'{}' op expected gm_slot_buffer: on {} the slots stand in global memory",
                 op.facts.name, device.name
@@ -116,20 +149,9 @@ fn build_handle<'c, 'a>(op: Op<'c, 'a>, device: &Device, dir_mask: i64) -> Optio
         };
         operands.push(gm);
     }
-    let Some(first) = first else {
-        diagnostics::error(
-            location,
-            "PTO-0402",
-            format!("'{}' op expected the consumer buffer of its direction", op.facts.name),
-        )
-        .emit();
-        return None;
-    };
-    operands.push(first);
+    operands.extend(first);
     operands.extend(second);
-    let int = |width: u32, value: i64| -> Attribute {
-        IntegerAttribute::new(IntegerType::new(context, width).into(), value).into()
-    };
+    let int = |width, value| integer(context, width, value);
     let slot_num = op.int("slot_num").unwrap_or(if dir_mask == 3 { 4 } else { 8 });
     let mut attributes = vec![
         ("dir_mask", int(8, dir_mask)),
@@ -138,14 +160,13 @@ fn build_handle<'c, 'a>(op: Op<'c, 'a>, device: &Device, dir_mask: i64) -> Optio
         (FRONTEND_ID, int(32, op.int("id").unwrap_or(0))),
     ];
     if through_gm {
-        attributes.push(("local_slot_num", int(32, op.int("local_slot_num").unwrap_or(slot_num))));
-        let sizes = [1, 1, i32::from(second.is_some())];
-        attributes
-            .push(("operandSegmentSizes", melior::ir::attribute::DenseI32ArrayAttribute::new(context, &sizes).into()));
+        if first.is_some() {
+            attributes.push(("local_slot_num", int(32, op.int("local_slot_num").unwrap_or(slot_num))));
+        }
+        let sizes = [1, i32::from(first.is_some()), i32::from(second.is_some())];
+        attributes.push(("operandSegmentSizes", DenseI32ArrayAttribute::new(context, &sizes).into()));
     }
-    if let Some(nosplit) = op.attr("nosplit") {
-        attributes.push(("nosplit", nosplit));
-    }
+    attributes.extend(["nosplit", "acc_push_epilogue"].into_iter().filter_map(|name| Some((name, op.attr(name)?))));
     let attributes: Vec<_> = attributes.into_iter().map(|(n, a)| (Identifier::new(context, n), a)).collect();
     let name = ["", "c2v", "v2c", "queue"][usize::try_from(dir_mask).unwrap_or(3).min(3)];
     let built = OperationBuilder::new(
@@ -160,60 +181,79 @@ fn build_handle<'c, 'a>(op: Op<'c, 'a>, device: &Device, dir_mask: i64) -> Optio
     Some(edit::insert_before(op.raw, built).result(0).expect("one result").into())
 }
 
-/// Push, pop and free.
-fn lower_transfer<'c, 'a>(op: Op<'c, 'a>, queues: &BTreeMap<i64, Queue<'c, 'a>>) -> bool {
-    let id = op.int("id").unwrap_or(0);
-    let (needed, direction) = match op.mnemonic() {
-        "tpush_to_aiv" | "tpop_from_aic" | "tfree_from_aic" => (1, "cube to vector"),
-        _ => (2, "vector to cube"),
-    };
-    let initialize = match op.mnemonic() {
-        "tpush_to_aiv" | "tpop_from_aiv" | "tfree_from_aiv" => "pto.aic_initialize_pipe",
-        _ => "pto.aiv_initialize_pipe",
-    };
-    let Some(queue) = queues.get(&id) else {
-        let message = format!(
-            "'{}' op uses queue {id}, but the function has no {initialize} with id = {id} before it",
-            op.facts.name
-        );
-        diagnostics::error(op.raw.location(), "PTO-0403", message).emit();
-        return false;
-    };
-    if queue.dir_mask & needed == 0 {
-        let message = format!(
-            "'{}' op expected queue {id} to go from {direction}, found dir_mask = {}",
-            op.facts.name, queue.dir_mask
-        );
-        diagnostics::error(op.raw.location(), "PTO-0404", message).emit();
-        return false;
+/// Strides of the slots' tensor: of the view that makes it, or of the declaration.
+fn slot_strides(op: Op) -> Option<Vec<i64>> {
+    let definition = Op::defining(op.operand("gm_slot_tensor")?)?;
+    if definition.is("make_tensor_view") {
+        return definition.operands("strides").into_iter().map(constant_int).collect();
     }
-    replace_transfer(op, queue.handle);
+    let stated = DenseI64ArrayAttribute::try_from(definition.attr("strides")?).ok()?;
+    (0..stated.len()).map(|i| stated.element(i).ok()).collect()
+}
+
+/// Push, pop, free and alloc on the handle.
+fn replace_transfer<'c, 'a>(op: Op<'c, 'a>, queue: &Queue<'c, 'a>, factors: Option<Op<'c, 'a>>) -> bool {
+    let context = pto_dialect::context_of(op.raw);
+    let split = (Identifier::new(context, "split"), op.attr("split").expect("verified"));
+    let name = op.mnemonic().split_once('_').map_or(op.mnemonic(), |(verb, _)| verb);
+    if let (Some(out), Some(factors), "tpush") = (queue.output, factors, name) {
+        build_push_quant(op, queue, out, factors);
+        edit::erase(op.raw);
+        return true;
+    }
+    let mut operands: Vec<Value> = op.operand("tile").or_else(|| op.operand("entry")).into_iter().collect();
+    if let Some(result) = op.result() {
+        let entry = if View::of_value(result).is_some() {
+            let Some(entry) = declare_entry(op, queue) else { return false };
+            entry
+        } else {
+            declare_popped(op, context)
+        };
+        operands.push(entry);
+        edit::replace_all_uses(result, entry);
+    }
+    operands.push(queue.handle);
+    operands.extend(op.operand("aiv_subblockid"));
+    let built = OperationBuilder::new(&format!("pto.{name}"), op.raw.location())
+        .add_operands(&operands)
+        .add_attributes(&[split])
+        .build();
+    edit::insert_before(op.raw, built.expect("the operation is complete"));
+    edit::erase(op.raw);
     true
 }
 
-fn replace_transfer<'c, 'a>(op: Op<'c, 'a>, handle: Value<'c, 'a>) {
+fn build_push_quant<'c, 'a>(op: Op<'c, 'a>, queue: &Queue<'c, 'a>, out: Type<'c>, factors: Op<'c, 'a>) {
     let context = pto_dialect::context_of(op.raw);
-    let location = op.raw.location();
-    let split = (Identifier::new(context, "split"), op.attr("split").expect("verified"));
-    let mut builder_operands = Vec::new();
-    let name = match &op.mnemonic()[..4] {
-        "tpus" => {
-            builder_operands.extend(op.operand("tile"));
-            "pto.tpush"
-        }
-        "tpop" => {
-            let tile = declare_popped(op, context);
-            builder_operands.push(tile);
-            edit::replace_all_uses(op.result().expect("a pop has a result"), tile);
-            "pto.tpop"
-        }
-        _ => "pto.tfree",
-    };
-    builder_operands.push(handle);
-    builder_operands.extend(op.operand("aiv_subblockid"));
-    let built = OperationBuilder::new(name, location).add_operands(&builder_operands).add_attributes(&[split]).build();
+    let [scale, tile] = ["scale", "scaling_tile"].map(|name| factors.operand(name));
+    let sizes = [1, i32::from(scale.is_some()), i32::from(tile.is_some()), 1];
+    let operands: Vec<Value> = op.operand("tile").into_iter().chain(scale).chain(tile).chain([queue.handle]).collect();
+    let attributes = [
+        (Identifier::new(context, "out"), TypeAttribute::new(out).into()),
+        (Identifier::new(context, "operandSegmentSizes"), DenseI32ArrayAttribute::new(context, &sizes).into()),
+    ];
+    let built = OperationBuilder::new("pto.tpush_quant", op.raw.location())
+        .add_operands(&operands)
+        .add_attributes(&attributes)
+        .build();
     edit::insert_before(op.raw, built.expect("the operation is complete"));
-    edit::erase(op.raw);
+}
+
+/// The tensor that a pop or an alloc binds to a slot, with the strides of the slots' tensor.
+fn declare_entry<'c, 'a>(op: Op<'c, 'a>, queue: &Queue<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let context = pto_dialect::context_of(op.raw);
+    let result = op.result()?;
+    let Some(strides) = &queue.strides else {
+        let message = format!("'{}' op expected a gm_slot_tensor whose strides are constants", op.facts.name);
+        diagnostics::error(op.raw.location(), "PTO-0414", message).emit();
+        return None;
+    };
+    let built = OperationBuilder::new("pto.declare_global", op.raw.location())
+        .add_attributes(&[(Identifier::new(context, "strides"), DenseI64ArrayAttribute::new(context, strides).into())])
+        .add_results(&[melior::ir::ValueLike::r#type(&result)])
+        .build();
+    let entry = edit::insert_before(op.raw, built.expect("the operation is complete"));
+    Some(entry.result(0).expect("one result").into())
 }
 
 fn declare_popped<'c, 'a>(op: Op<'c, 'a>, context: &'c melior::Context) -> Value<'c, 'a> {
@@ -222,7 +262,7 @@ fn declare_popped<'c, 'a>(op: Op<'c, 'a>, context: &'c melior::Context) -> Value
     let operands: Vec<Value> = valid.into_iter().flatten().collect();
     let result = op.result().expect("a pop has a result");
     let ty: Type = melior::ir::ValueLike::r#type(&result);
-    let segments = melior::ir::attribute::DenseI32ArrayAttribute::new(context, &sizes).into();
+    let segments = DenseI32ArrayAttribute::new(context, &sizes).into();
     let built = OperationBuilder::new("pto.declare_tile", op.raw.location())
         .add_operands(&operands)
         .add_attributes(&[(Identifier::new(context, "operandSegmentSizes"), segments)])

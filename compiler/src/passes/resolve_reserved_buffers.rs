@@ -1,9 +1,10 @@
 //! `pto-resolve-reserved-buffers`: addresses, flags and `nosplit` of queues, agreed between both ends.
 //!
 //! The two ends of a queue stand in two functions and find one another through the reserved buffer: the consumer
-//! reserves it, the producer imports it. Both get the same lowest free even flag number (two flags per direction), and
-//! `nosplit` when all their operations have split = 0. Then `reserve_buffer` and `import_reserved_buffer` become
-//! constants. An end whose peer is in another file is accepted with a warning: nothing here can check the other side.
+//! reserves it, the producer imports it. Ends without local buffers (their slots are a tensor in global memory) belong
+//! together when they have one front-end id and direction. All ends of a queue get the same lowest free even flag number
+//! (two flags per direction), and `nosplit` when all their operations have split = 0. Then `reserve_buffer` and
+//! `import_reserved_buffer` become constants. An end whose buffer is known otherwise must state its `flag_base`.
 
 use crate::ir;
 use melior::ir::{
@@ -12,7 +13,7 @@ use melior::ir::{
     operation::OperationLike,
     r#type::IntegerType,
 };
-use pto_dialect::{Op, device::Device, diagnostics, edit};
+use pto_dialect::{Op, device::Device, diagnostics, edit, op_key};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Flags that one core has for queues (PTO-ISA: FlagID of TPipe is below 16).
@@ -21,6 +22,9 @@ const FLAGS: i64 = 16;
 /// Runs the pass on a module.
 pub fn run(module: OperationRef, _device: &Device) -> bool {
     let functions = ir::functions(module);
+    if !check_buffers(&functions) {
+        return false;
+    }
     let mut ends = collect_ends(&functions);
     let components = components(&ends);
     let mut ok = true;
@@ -30,12 +34,35 @@ pub fn run(module: OperationRef, _device: &Device) -> bool {
     ok && assign_flags(&components, &ends) && replace_buffers(&functions)
 }
 
+/// What makes two ends one queue.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    /// A buffer: the number of the function that owns it, and its name.
+    Buffer(usize, String),
+    /// Front-end id and direction of a queue without local buffers.
+    Global(i64, i64),
+}
+
 /// One end of a queue.
 struct End<'c, 'a> {
     op: Op<'c, 'a>,
     function: usize,
-    /// Buffers by owner and name: what makes two ends one queue.
-    keys: BTreeSet<(String, String)>,
+    keys: BTreeSet<Key>,
+}
+
+impl End<'_, '_> {
+    fn id(&self) -> Option<i64> {
+        self.op.int(super::lower_frontend_pipes::FRONTEND_ID)
+    }
+
+    /// Whether the slots are only reached through global memory.
+    fn is_global(&self) -> bool {
+        self.op.is("initialize_l2g2l_pipe") && self.op.operand("local_addr").is_none()
+    }
+}
+
+fn number_of(functions: &[OperationRef], function: OperationRef) -> Option<usize> {
+    functions.iter().position(|&f| op_key(f) == op_key(function))
 }
 
 fn collect_ends<'c, 'a>(functions: &[OperationRef<'c, 'a>]) -> Vec<End<'c, 'a>> {
@@ -43,11 +70,13 @@ fn collect_ends<'c, 'a>(functions: &[OperationRef<'c, 'a>]) -> Vec<End<'c, 'a>> 
     for (index, &function) in functions.iter().enumerate() {
         for op in ir::walk(function).into_iter().filter_map(Op::of) {
             if op.is("initialize_l2l_pipe") || op.is("initialize_l2g2l_pipe") {
-                let keys = ["local_addr", "peer_local_addr"]
-                    .iter()
-                    .filter_map(|n| buffer_key(op.operand(n)?, function))
-                    .collect();
-                ends.push(End { op, function: index, keys });
+                let mut end = End { op, function: index, keys: BTreeSet::new() };
+                if end.is_global() {
+                    end.keys.extend(end.id().map(|id| Key::Global(id, op.int("dir_mask").unwrap_or(0))));
+                }
+                let buffers = ["local_addr", "peer_local_addr"].into_iter().filter_map(|n| op.operand(n));
+                end.keys.extend(buffers.filter_map(|b| buffer_key(b, index, functions)));
+                ends.push(end);
             }
         }
     }
@@ -55,57 +84,93 @@ fn collect_ends<'c, 'a>(functions: &[OperationRef<'c, 'a>]) -> Vec<End<'c, 'a>> 
 }
 
 /// The function that owns the buffer behind an address, and the buffer's name.
-fn buffer_key(address: Value, function: OperationRef) -> Option<(String, String)> {
+fn buffer_key(address: Value, function: usize, functions: &[OperationRef]) -> Option<Key> {
     let definition = Op::defining(address)?;
     let owner = match definition.mnemonic() {
-        "reserve_buffer" => ir::symbol(function),
-        "import_reserved_buffer" => definition.symbol("peer_func")?,
+        "reserve_buffer" => function,
+        "import_reserved_buffer" => owner_of(definition, function, functions)?,
         _ => return None,
     };
-    Some((owner, definition.string("name")?))
+    Some(Key::Buffer(owner, definition.string("name")?))
 }
 
-/// Ends that share a buffer, as indices; in the order of their first end.
+/// The function that an import names.
+fn owner_of(import: Op, function: usize, functions: &[OperationRef]) -> Option<usize> {
+    number_of(functions, ir::peer_function(functions[function], &import.symbol("peer_func")?)?)
+}
+
+/// Ends that share a key, as indices: those with a front-end id in its order, then the others in source order.
 fn components(ends: &[End]) -> Vec<Vec<usize>> {
-    type Keys = BTreeSet<(String, String)>;
-    let mut groups: Vec<(Keys, Vec<usize>)> = Vec::new();
+    let mut groups: Vec<(BTreeSet<Key>, Vec<usize>)> = Vec::new();
     for (index, end) in ends.iter().enumerate() {
-        let found = groups.iter_mut().find(|(keys, _)| !keys.is_disjoint(&end.keys));
-        match found {
-            Some((keys, members)) => {
-                keys.extend(end.keys.iter().cloned());
-                members.push(index);
-            }
-            None => groups.push((end.keys.clone(), vec![index])),
+        let (mut keys, mut members) = (end.keys.clone(), vec![index]);
+        let (linked, rest): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(other, _)| !other.is_disjoint(&keys));
+        for (other, more) in linked {
+            keys.extend(other);
+            members.extend(more);
         }
+        members.sort_unstable();
+        groups = rest;
+        groups.push((keys, members));
     }
     let mut components: Vec<Vec<usize>> = groups.into_iter().map(|(_, members)| members).collect();
-    let id = |&i: &usize| ends[i].op.int(super::lower_frontend_pipes::FRONTEND_ID).unwrap_or(i64::MAX);
-    components.sort_by_key(|c| (c.iter().map(id).min(), c.first().and_then(|&i| ends[i].op.int("dir_mask"))));
+    components.sort_by_key(|members| {
+        let id = members.iter().filter_map(|&i| ends[i].id()).min();
+        let mask = id.and_then(|_| ends[members[0]].op.int("dir_mask"));
+        (id.unwrap_or(i64::MAX), mask, members[0])
+    });
     components
 }
 
 fn check_component(component: &[usize], ends: &[End]) -> bool {
     let first = &ends[component[0]];
-    if component.len() == 1 {
-        diagnostics::warning(first.op.raw.location(), "PTO-0405", "the other end of this queue is not in this file; both ends must be compiled with the same flag_base, slots and split")
-            .emit();
-        return true;
+    let others: Vec<&End> = component[1..].iter().map(|&i| &ends[i]).collect();
+    if first.is_global() {
+        return others.iter().all(|other| agree(first, other));
     }
-    if component.len() > 2 {
-        let message = format!("{} ends use one reserved buffer; a queue has two", component.len());
-        let report = diagnostics::error(first.op.raw.location(), "PTO-0406", message);
-        component[1..].iter().fold(report, |r, &i| r.note(ends[i].op.raw.location(), "another end")).emit();
+    let location = first.op.raw.location();
+    if first.keys.is_empty() {
+        let stated = first.op.int("flag_base").is_some();
+        let message = format!(
+            "'{}' op expected its buffer from pto.reserve_buffer or pto.import_reserved_buffer, or a flag_base",
+            first.op.facts.name
+        );
+        if !stated {
+            diagnostics::error(location, "PTO-0405", message).emit();
+        }
+        return stated;
+    }
+    let [second] = others[..] else {
+        if others.is_empty() {
+            let message =
+                "no other end of this queue is in the file: a function that has the buffer, but no queue on it";
+            diagnostics::error(location, "PTO-0405", message).emit();
+        } else {
+            let message = format!("{} ends use one reserved buffer; a queue has two", component.len());
+            let report = diagnostics::error(location, "PTO-0406", message);
+            others.iter().fold(report, |r, other| r.note(other.op.raw.location(), "another end")).emit();
+        }
+        return false;
+    };
+    if first.function == second.function {
+        let message = "both ends of a queue stand in one function";
+        diagnostics::error(location, "PTO-0406", message).note(second.op.raw.location(), "the other end").emit();
         return false;
     }
-    let second = &ends[component[1]];
-    for what in ["dir_mask", "slot_size", "slot_num", "local_slot_num"] {
-        if first.op.int(what) != second.op.int(what) {
-            let show = |end: &End| end.op.int(what).map_or("none".to_owned(), |v| v.to_string());
+    agree(first, second)
+}
+
+/// Both ends describe one queue.
+fn agree(first: &End, second: &End) -> bool {
+    for what in ["dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base"] {
+        let values = [first, second].map(|end| end.op.int(what));
+        let open = what == "flag_base" && values.contains(&None);
+        if values[0] != values[1] && !open {
+            let show = |value: Option<i64>| value.map_or("none".to_owned(), |v| v.to_string());
             let message = format!(
                 "both ends of a queue must agree on {what}: {} here, {} at the other end",
-                show(first),
-                show(second)
+                show(values[0]),
+                show(values[1])
             );
             diagnostics::error(first.op.raw.location(), "PTO-0407", message)
                 .note(second.op.raw.location(), "the other end")
@@ -116,13 +181,18 @@ fn check_component(component: &[usize], ends: &[End]) -> bool {
     true
 }
 
+/// How an operation on a queue divides its entry.
+fn split_of(user: Op) -> Option<i64> {
+    if user.is("tpush_quant") { Some(0) } else { user.int("split") }
+}
+
 /// `nosplit` from the operations of all ends, unless it is stated.
 fn settle_nosplit(component: &[usize], ends: &mut [End]) -> bool {
     let mut unsplit: Option<(bool, OperationRef)> = None;
     for &index in component {
         let Some(handle) = ends[index].op.result() else { continue };
         for user in edit::uses(handle).into_iter().rev().filter_map(Op::of) {
-            let Some(split) = user.int("split") else { continue };
+            let Some(split) = split_of(user) else { continue };
             match unsplit {
                 Some((known, other)) if known != (split == 0) => {
                     diagnostics::error(
@@ -143,6 +213,11 @@ fn settle_nosplit(component: &[usize], ends: &mut [End]) -> bool {
         }
     }
     let stated: Vec<bool> = component.iter().filter_map(|&i| ends[i].op.bool("nosplit")).collect();
+    if stated.iter().any(|&other| other != stated[0]) {
+        let location = ends[component[0]].op.raw.location();
+        diagnostics::error(location, "PTO-0408", "the ends of a queue state different nosplit").emit();
+        return false;
+    }
     if let (Some(&stated), Some((used, op))) = (stated.first(), unsplit)
         && stated != used
     {
@@ -163,21 +238,32 @@ fn settle_nosplit(component: &[usize], ends: &mut [End]) -> bool {
     true
 }
 
-/// The lowest even flag number that is free in all functions of a component.
+/// The flags that the queues of each function have.
+type Used = BTreeMap<usize, BTreeSet<i64>>;
+
+/// Stated flag numbers first, then for each queue the lowest even one that is free in all its functions.
 fn assign_flags(components: &[Vec<usize>], ends: &[End]) -> bool {
-    let mut used: BTreeMap<usize, BTreeSet<i64>> = BTreeMap::new();
-    for component in components {
-        let width = if ends[component[0]].op.int("dir_mask") == Some(3) { 4 } else { 2 };
-        let stated = component.iter().find_map(|&i| ends[i].op.int("flag_base"));
+    let mut used = Used::new();
+    let base_of = |component: &[usize]| component.iter().find_map(|&i| ends[i].op.int("flag_base"));
+    let (stated, open): (Vec<_>, Vec<_>) = components.iter().partition(|c| base_of(c).is_some());
+    for component in stated.into_iter().chain(open) {
+        let first = ends[component[0]].op;
+        let width = if first.int("dir_mask") == Some(3) { 4 } else { 2 };
         let is_free = |base: i64| {
             component.iter().all(|&i| {
                 used.get(&ends[i].function).is_none_or(|taken| (base..base + width).all(|f| !taken.contains(&f)))
             })
         };
+        let stated = base_of(component);
+        if stated.is_some_and(|base| !is_free(base)) {
+            let message = "the flag_base of this queue is that of another one in its function";
+            diagnostics::error(first.raw.location(), "PTO-0409", message).emit();
+            return false;
+        }
         let base = stated.or_else(|| (0..=FLAGS - width).step_by(2).find(|&base| is_free(base)));
         let Some(base) = base else {
             let message = format!("the queues of a function need more than the {FLAGS} flags there are");
-            diagnostics::error(ends[component[0]].op.raw.location(), "PTO-0409", message).emit();
+            diagnostics::error(first.raw.location(), "PTO-0409", message).emit();
             return false;
         };
         for &index in component {
@@ -194,49 +280,72 @@ fn set_i32(op: OperationRef, name: &str, value: i64) {
     edit::set_attribute(op, name, attribute);
 }
 
-/// Reserved and imported buffers become their addresses.
-fn replace_buffers(functions: &[OperationRef]) -> bool {
-    let mut bases: BTreeMap<(String, String), i64> = BTreeMap::new();
-    for &function in functions {
+/// Names are reserved and imported once in a function, and what is imported exists.
+fn check_buffers(functions: &[OperationRef]) -> bool {
+    let mut reserved: BTreeSet<(usize, String)> = BTreeSet::new();
+    let mut ok = true;
+    for (index, &function) in functions.iter().enumerate() {
         for op in ir::ops_named(function, "reserve_buffer") {
             let name = op.string("name").unwrap_or_default();
-            let Some(base) = op.int("base") else {
-                diagnostics::error(
-                    op.raw.location(),
-                    "PTO-0410",
-                    format!("reserved buffer \"{name}\" has no base; run pto-allocate-memory-addr first"),
-                )
-                .emit();
-                return false;
-            };
-            if bases.insert((ir::symbol(function), name.clone()), base).is_some() {
-                diagnostics::error(op.raw.location(), "PTO-0411", format!("the function reserves \"{name}\" twice"))
-                    .emit();
-                return false;
+            if !reserved.insert((index, name.clone())) {
+                let message = format!("the function reserves \"{name}\" twice");
+                diagnostics::error(op.raw.location(), "PTO-0411", message).emit();
+                ok = false;
             }
         }
     }
-    let mut ok = true;
-    for &function in functions {
-        for op in ir::ops_named(function, "reserve_buffer") {
-            replace(op, bases[&(ir::symbol(function), op.string("name").unwrap_or_default())]);
-        }
+    for (index, &function) in functions.iter().enumerate() {
+        let mut imported = BTreeSet::new();
         for op in ir::ops_named(function, "import_reserved_buffer") {
-            let key = (op.symbol("peer_func").unwrap_or_default(), op.string("name").unwrap_or_default());
-            match bases.get(&key) {
-                Some(&base) => replace(op, base),
+            let (name, peer) = (op.string("name").unwrap_or_default(), op.symbol("peer_func").unwrap_or_default());
+            let owner = owner_of(op, index, functions);
+            let message = match owner {
                 None => {
-                    let message = format!(
-                        "'pto.import_reserved_buffer' op: function '{}' reserves no buffer \"{}\"",
-                        key.0, key.1
-                    );
-                    diagnostics::error(op.raw.location(), "PTO-0412", message).emit();
-                    ok = false;
+                    format!("'pto.import_reserved_buffer' op: no function '{peer}' is visible here, or several are")
                 }
+                Some(owner) if !reserved.contains(&(owner, name.clone())) => {
+                    format!("'pto.import_reserved_buffer' op: function '{peer}' reserves no buffer \"{name}\"")
+                }
+                Some(_) => String::new(),
+            };
+            if !message.is_empty() {
+                diagnostics::error(op.raw.location(), "PTO-0412", message).emit();
+                ok = false;
+            }
+            if !imported.insert((name.clone(), peer.clone())) {
+                let message = format!("the function imports \"{name}\" of '{peer}' twice");
+                diagnostics::error(op.raw.location(), "PTO-0411", message).emit();
+                ok = false;
             }
         }
     }
     ok
+}
+
+/// Reserved and imported buffers become their addresses.
+fn replace_buffers(functions: &[OperationRef]) -> bool {
+    let mut bases: BTreeMap<(usize, String), i64> = BTreeMap::new();
+    for (index, &function) in functions.iter().enumerate() {
+        for op in ir::ops_named(function, "reserve_buffer") {
+            let name = op.string("name").unwrap_or_default();
+            let Some(base) = op.int("base") else {
+                let message = format!("reserved buffer \"{name}\" has no base; run pto-allocate-memory-addr first");
+                diagnostics::error(op.raw.location(), "PTO-0410", message).emit();
+                return false;
+            };
+            bases.insert((index, name), base);
+        }
+    }
+    for (index, &function) in functions.iter().enumerate() {
+        for kind in ["reserve_buffer", "import_reserved_buffer"] {
+            for op in ir::ops_named(function, kind) {
+                let owner = if kind == "reserve_buffer" { Some(index) } else { owner_of(op, index, functions) };
+                let base = owner.and_then(|owner| bases.get(&(owner, op.string("name").unwrap_or_default())));
+                replace(op, *base.expect("checked"));
+            }
+        }
+    }
+    true
 }
 
 fn replace(op: Op, base: i64) {

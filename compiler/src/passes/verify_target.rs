@@ -27,6 +27,7 @@ mod function;
 mod irregular;
 mod matrix;
 mod partial;
+mod pipe;
 mod reduce;
 mod scratch;
 mod subject;
@@ -79,6 +80,9 @@ const RULES: &[(&str, Rule)] = &[
     ("tsort32", scratch::tsort32),
     ("tci", scratch::tci),
     ("tprint", irregular::tprint),
+    ("initialize_pipe", pipe::initialize_pipe),
+    ("set_quant_vector", pipe::set_quant_vector),
+    ("cross_core", pipe::cross_core),
     ("tpart", partial::tpart),
     ("tpart_arg", partial::tpart_arg),
     ("tquant", partial::tquant),

@@ -293,25 +293,26 @@ impl<'a> Step<'a> {
             return Ok(Next::Wait(what));
         }
         let pipe = channel.producer();
-        let bytes = tile.valid_rows * tile.valid_cols * tile.element.storage_bytes();
+        let quant = instr.flag("QuantMode_t").unwrap_or(0);
+        let scale = scale(machine, self.core, quant)?;
+        let element = pushed_element(quant, tile.element, &scale);
+        let bytes = tile.valid_rows * tile.valid_cols * element.storage_bytes();
         let parts = if channel.to_vector || self.split == Split::None { 1 } else { 2 };
         if (bytes * parts) as u64 > channel.desc.slot_bytes {
             let message = format!("TPUSH of {} bytes into slots of {} bytes", bytes * parts, channel.desc.slot_bytes);
             return Err(Fault { rule: Rule::OutsideSpace, message });
         }
         if channel.in_gm {
-            let quant = instr.flag("QuantMode_t").unwrap_or(0);
-            let element = pushed_element(quant, tile.element);
             let tensor = self.slot_tensor(machine, tile, element, self.counts.pushed)?;
-            let scale = scale(machine, self.core, quant, element)?;
             let mut operands = vec![Operand::Global(tensor), Operand::Tile(tile.clone()), scale];
             operands.extend(instr.operands.iter().filter(|o| matches!(o, Operand::Flag(_))).cloned());
             self.transfer(machine, pipe, "TSTORE", operands)?;
         } else {
             let slot = channel.slot(self.counts.pushed);
             let mut operands = vec![Operand::Tile(tile.clone()), Operand::Int(slot as i64, Element::U64)];
-            operands
-                .extend(instr.operands.iter().filter(|o| matches!(o, Operand::Pipe(_) | Operand::Flag(_))).cloned());
+            operands.extend(instr.operands.iter().filter(|o| matches!(o, Operand::Pipe(_))).cloned());
+            operands.push(scale);
+            operands.extend(instr.operands.iter().filter(|o| matches!(o, Operand::Flag(_))).cloned());
             operands.push(Operand::Int(self.sub_block(machine) as i64, Element::I32));
             let item = Item::Fill(Instr { operands, ..instr.clone() });
             machine.enqueue(self.core, pipe, item, instr.site);
@@ -396,18 +397,25 @@ fn part(split: Split, sub: usize, rows: usize, cols: usize, bytes: usize) -> (u6
     ((offset * bytes) as u64, pitch as i64)
 }
 
-/// What a push through the fixpipe stores. Source: PTO-ISA, the type table of `TPUSH` with fixpipe settings.
-fn pushed_element(quant: u64, own: Element) -> Element {
+/// What a push through the fixpipe stores. Source: PTO-ISA, the type table of `TPUSH` with fixpipe settings; whether 8 bits
+/// have a sign is in the word of the scale.
+fn pushed_element(quant: u64, own: Element, scale: &Operand) -> Element {
     match quant {
         1 | 4 | 5 | 32 => Element::F16,
         16 | 34 | 35 | 36 => Element::BF16,
-        2 | 3 | 23 | 24 => Element::I8,
+        2 | 23 => Element::I8,
+        3 | 24 => match scale {
+            Operand::Int(word, _) if *word as u64 >> 46 & 1 == 0 => Element::U8,
+            _ => Element::I8,
+        },
+        40 => Element::HiF8,
+        41 => Element::F8E4M3,
         _ => own,
     }
 }
 
 /// The scale of a conversion, from the register that the kernel set: a word for all columns, or a tile of words.
-fn scale(machine: &Machine, core: usize, quant: u64, element: Element) -> Result<Operand, Fault> {
+fn scale(machine: &Machine, core: usize, quant: u64) -> Result<Operand, Fault> {
     let registers = &machine.cores[core].registers;
     match quant {
         0 | 1 | 16 => Ok(Operand::Null),
@@ -417,7 +425,7 @@ fn scale(machine: &Machine, core: usize, quant: u64, element: Element) -> Result
                 .ok_or_else(|| illegal("TPUSH scales by columns, but SET_QUANT_VECTOR was not called"))
         }
         _ => {
-            let (scale, _) =
+            let (scale, element) =
                 registers.quant_scalar.ok_or_else(|| illegal("TPUSH scales, but SET_QUANT_SCALAR was not called"))?;
             Ok(Operand::Int(ops::quant_word(scale, element) as i64, Element::U64))
         }
@@ -431,7 +439,7 @@ fn write_address(slot: Slot, address: u64) {
 
 /// A push into the memory of the other half (A5): the pieces that each core there receives.
 ///
-/// Operands are the tile, the offset of the slot, the pipe, flags, and the number of the vector core.
+/// Operands are the tile, the offset of the slot, the pipe, the scale, flags, and the number of the vector core.
 pub(super) fn pieces(machine: &Machine, core: usize, instr: &Instr) -> Result<Vec<Piece>, Fault> {
     let (Some(Operand::Tile(tile)), Some(Operand::Int(slot, _)), Some(Operand::Pipe(desc))) =
         (instr.operands.first(), instr.operands.get(1), instr.operands.get(2))
@@ -455,6 +463,20 @@ pub(super) fn pieces(machine: &Machine, core: usize, instr: &Instr) -> Result<Ve
     let (rows, cols) = (tile.valid_rows, tile.valid_cols);
     let whole = tile.valid();
     let split = split_of(instr);
+    if let Some(layout) = instr.flag("LayoutMode_t") {
+        // Through the fixpipe: the slot is a tile of the accumulator's rows and columns, for one vector core.
+        let sub = instr.operands.last().and_then(|o| if let Operand::Int(sub, _) = o { Some(*sub) } else { None });
+        let mut slot_tile = target(Space::Vec, desc.c2v, tile.rows, tile.cols);
+        (slot_tile.valid_rows, slot_tile.valid_cols) = (rows, cols);
+        let scale = instr.operands.get(3).unwrap_or(&Operand::Null);
+        slot_tile.element = pushed_element(instr.flag("QuantMode_t").unwrap_or(0), tile.element, scale);
+        slot_tile.row_major = layout == 1;
+        slot_tile.fractal_bytes = 512;
+        slot_tile.box_layout = if layout == 0 { BoxLayout::RowMajor } else { BoxLayout::None };
+        let vector = in_block(Kind::Vector, sub.unwrap_or(0) as usize);
+        let pieces = vector.map(|core| Piece { core, tile: slot_tile, row: 0, col: 0, from: whole });
+        return Ok(pieces.into_iter().collect());
+    }
     let mut pieces = Vec::new();
     let mut add = |core: Option<usize>, tile: Tile, row: usize, col: usize, from: Window| {
         if let Some(core) = core {
@@ -511,13 +533,30 @@ pub(super) struct Piece {
     pub from: Window,
 }
 
-/// Reads a part of the pushed tile.
-pub(super) fn take(ctx: &mut Ctx, tile: &Tile, piece: &Piece) -> Result<Vec<i64>, Fault> {
-    ctx.read_window(tile, piece.from, tile.element.raw())
+/// What was read of a pushed tile.
+pub(super) enum Taken {
+    /// Bits, as they are.
+    Bits(Vec<i64>),
+    /// Values of the slot's element type.
+    Values(Vec<f64>),
+}
+
+/// Reads a part of the pushed tile; through the fixpipe, converted to the elements of the slot.
+pub(super) fn take(ctx: &mut Ctx, tile: &Tile, piece: &Piece) -> Result<Taken, Fault> {
+    if ctx.flag("LayoutMode_t").is_none() {
+        return ctx.read_window(tile, piece.from, tile.element.raw()).map(Taken::Bits);
+    }
+    let words = ops::quant_words(ctx, 3, piece.from.cols, piece.from.col)?;
+    let relu = ctx.flag("ReluPreMode") == Some(1);
+    let values = ctx.read_window::<f64>(tile, piece.from, tile.element)?;
+    ops::fixpipe(&values, piece.from.cols, tile.element, piece.tile.element, words.quant(), relu).map(Taken::Values)
 }
 
 /// Writes it into the slot.
-pub(super) fn put(ctx: &mut Ctx, piece: &Piece, values: &[i64]) -> Done {
+pub(super) fn put(ctx: &mut Ctx, piece: &Piece, taken: &Taken) -> Done {
     let window = Window { row: piece.row, col: piece.col, ..piece.from };
-    ctx.write_window(&piece.tile, window, piece.tile.element.raw(), values)
+    match taken {
+        Taken::Bits(bits) => ctx.write_window(&piece.tile, window, piece.tile.element.raw(), bits),
+        Taken::Values(values) => ctx.write_window(&piece.tile, window, piece.tile.element, values),
+    }
 }

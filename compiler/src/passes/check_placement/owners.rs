@@ -141,7 +141,10 @@ impl<'c, 'a> Check<'c, 'a> {
             for tile in self.tiles_of(value) {
                 let placed = &self.tiles[tile];
                 let clash = used.iter().find(|u| {
-                    u.space == placed.space && u.start < placed.end && placed.start < u.end && (u.planned || placed.planned)
+                    u.space == placed.space
+                        && u.start < placed.end
+                        && placed.start < u.end
+                        && (u.planned || placed.planned)
                 });
                 if let Some(clash) = clash.filter(|_| self.reported.insert((op_key(op), tile))) {
                     let message = format!(

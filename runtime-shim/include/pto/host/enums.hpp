@@ -81,9 +81,10 @@ PTO_HOST_PLAIN_ENUM(Direction, uint8_t, UNDEFINED = 0, DIR_C2V = 1, DIR_V2C = 2,
 
 } // namespace pto
 
-// Fixpipe conversions: names of the device language, outside any namespace.
+// Fixpipe conversions: names of the device language, outside any namespace. The numbers from 40 on are of this header.
 PTO_HOST_PLAIN_ENUM(QuantMode_t, int, NoQuant = 0, F322F16 = 1, VREQ8 = 2, REQ8 = 3, VDEQF16 = 4, DEQF16 = 5,
                     VSHIFTS322S16 = 12, SHIFTS322S16 = 13, F322BF16 = 16, VQF322B8_PRE = 23, QF322B8_PRE = 24,
-                    QF322F16_PRE = 32, QF322BF16_PRE = 34, QS322BF16_PRE = 35, VQS322BF16_PRE = 36)
+                    QF322F16_PRE = 32, QF322BF16_PRE = 34, QS322BF16_PRE = 35, VQS322BF16_PRE = 36,
+                    QF322HIF8_PRE = 40, QF322FP8_PRE = 41)
 
 #endif

@@ -15,7 +15,8 @@ mod reduce;
 mod sort;
 mod transfer;
 
-pub use convert::quant_word;
+pub use convert::{fixpipe, quant_word};
+pub(super) use transfer::quant_words;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

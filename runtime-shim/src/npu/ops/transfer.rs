@@ -728,7 +728,7 @@ fn add_global<L: Lane>(ctx: &mut Ctx, dst: &Global, path: &Path, list: &[L], sum
 }
 
 /// Words with which the fixpipe scales, owned.
-pub(super) enum Words {
+pub(in crate::npu) enum Words {
     None,
     Scalar(u64),
     Columns(Vec<u64>),
@@ -736,7 +736,7 @@ pub(super) enum Words {
 
 impl Words {
     /// As the fixpipe takes them.
-    pub(super) fn quant(&self) -> Quant<'_> {
+    pub(in crate::npu) fn quant(&self) -> Quant<'_> {
         match self {
             Words::None => Quant::None,
             Words::Scalar(word) => Quant::Scalar(*word),
@@ -747,7 +747,7 @@ impl Words {
 
 /// The scale that operand `index` gives for `cols` columns from `first` on: none, a word, or a Scaling tile. The
 /// fixpipe finds the words of a tile only at multiples of 128 bytes.
-pub(super) fn quant_words(ctx: &mut Ctx, index: usize, cols: usize, first: usize) -> Result<Words, Fault> {
+pub(in crate::npu) fn quant_words(ctx: &mut Ctx, index: usize, cols: usize, first: usize) -> Result<Words, Fault> {
     let tile = match ctx.operand(index) {
         Operand::Int(word, _) => return Ok(Words::Scalar(*word as u64)),
         Operand::Tile(tile) if tile.space == Space::Scaling => tile,
