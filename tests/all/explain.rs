@@ -101,7 +101,7 @@ fn codes_of_the_sources() -> BTreeSet<String> {
     let is_source = |path: &std::path::Path| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let folders: Vec<_> = path.iter().collect();
-        path.extension().is_some_and(|e| e == "rs")
+        path.extension().is_some_and(|e| e == "rs" || e == "cpp")
             && !folders.iter().any(|f| *f == "tests" || *f == "target")
             && name != "tests"
             && !name.ends_with("_tests")
@@ -111,7 +111,7 @@ fn codes_of_the_sources() -> BTreeSet<String> {
     for path in files.filter(|p| is_source(p.strip_prefix(repository()).unwrap_or(p))) {
         let text = fs::read_to_string(&path).expect("sources are text");
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-        codes.extend(code.split('"').filter(|word| is_code(word)).map(str::to_owned));
+        codes.extend(code.split(['"', '[', ']']).filter(|word| is_code(word)).map(str::to_owned));
     }
     codes
 }
