@@ -626,11 +626,6 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         }
     }
 
-    /// A fresh name that belongs to no value.
-    pub fn fresh_name(&mut self, wanted: &str) -> String {
-        self.names.fresh(wanted)
-    }
-
     /// A fresh name for a value, bound to it.
     pub fn declare_name(&mut self, value: Value<'c, 'a>, otherwise: &str) -> String {
         let wanted = name_of_value(value).unwrap_or_else(|| otherwise.to_owned());
