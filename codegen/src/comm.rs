@@ -130,8 +130,8 @@ mod tests {
         let (ty, arguments) = same.expect("one layout");
         assert!(ty.contains("Shape<1, 1, 1, 8, 64>"), "{ty}");
         assert_eq!(arguments, ["p", "q"]);
-        let (ty, arguments) =
-            common_type(&[member("p", Expression::integer(8)), member("q", Expression::atom("n"))]).expect("one layout");
+        let (ty, arguments) = common_type(&[member("p", Expression::integer(8)), member("q", Expression::atom("n"))])
+            .expect("one layout");
         assert!(ty.contains("Shape<1, 1, 1, -1, 64>"), "{ty}");
         assert!(arguments[1].contains("(n)"), "{arguments:?}");
         let turned = ViewBinding { layout: "pto::Layout::DN".to_owned(), ..member("q", Expression::integer(8)) };

@@ -16,8 +16,11 @@ pub fn check(op: OperationRef) -> bool {
 
 /// A module that names its backend names ours.
 fn module(op: OperationRef) -> bool {
-    let Some(backend) = attribute(op, "pto.backend").and_then(string_value).filter(|b| b != "emitc") else { return true };
-    let message = format!("'builtin.module' op expected pto.backend \"emitc\", got \"{backend}\"; this program emits C++ only");
+    let Some(backend) = attribute(op, "pto.backend").and_then(string_value).filter(|b| b != "emitc") else {
+        return true;
+    };
+    let message =
+        format!("'builtin.module' op expected pto.backend \"emitc\", got \"{backend}\"; this program emits C++ only");
     diagnostics::error(op.location(), "PTO-0341", message).emit();
     false
 }
@@ -44,7 +47,9 @@ fn signature(op: OperationRef) -> bool {
         return true;
     }
     let what = if inputs { "parameters" } else { "results" };
-    let message = format!("'func.func' op expected {what} that outlive a call, got a struct; declare it in the function that uses it");
+    let message = format!(
+        "'func.func' op expected {what} that outlive a call, got a struct; declare it in the function that uses it"
+    );
     diagnostics::error(op.location(), "PTO-0215", message).emit();
     false
 }
@@ -53,7 +58,8 @@ fn signature(op: OperationRef) -> bool {
 fn results(op: OperationRef) -> bool {
     let made = op.results().any(|result| struct_fields(result.r#type()).is_some());
     if made {
-        let message = format!("'{}' op expected a result that is no struct; only pto.declare_struct makes one", op_name(op));
+        let message =
+            format!("'{}' op expected a result that is no struct; only pto.declare_struct makes one", op_name(op));
         diagnostics::error(op.location(), "PTO-0215", message).emit();
     }
     !made

@@ -125,7 +125,10 @@ fn what_belongs_to_another_backend_is_told() {
         let message = refused(text);
         assert!(message.contains(wanted), "{text}: {message}");
     }
-    for text in ["module attributes {pto.backend = \"emitc\"} { func.func @f() { return } }", &format!("func.func private @f() {helper}")] {
+    for text in [
+        "module attributes {pto.backend = \"emitc\"} { func.func @f() { return } }",
+        &format!("func.func private @f() {helper}"),
+    ] {
         assert_eq!(run_with_input("ptoas", ["-"], text).code, Some(0), "{text}");
     }
 }
@@ -161,7 +164,9 @@ fn ir_can_be_looked_at() {
     assert!(all.stderr.matches("IR Dump After").count() > 5);
     let before = run("ptoas", [KERNEL, "--mlir-print-ir-before=pto-allocate-memory-addr"]);
     assert!(before.stderr.contains("IR Dump Before") && !before.stderr.contains("pto.alloc_tile addr ="));
-    for (theirs, ours) in [("pto-plan-memory", "pto-allocate-memory-addr"), ("pto-resolve-buffer-select", "pto-resolve-views")] {
+    for (theirs, ours) in
+        [("pto-plan-memory", "pto-allocate-memory-addr"), ("pto-resolve-buffer-select", "pto-resolve-views")]
+    {
         let dump = run("ptoas", [KERNEL, &format!("--mlir-print-ir-after={theirs}")]);
         assert!(dump.stderr.contains(&format!("IR Dump After {ours}")), "{theirs}: {}", dump.stderr);
     }

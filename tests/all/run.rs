@@ -109,8 +109,7 @@ impl Trial {
 }
 
 /// All tables.
-pub(super) const TABLES: [&[Row]; 6] =
-    [codegen::ROWS, comm::ROWS, vector::ROWS, cube::ROWS, mixed::ROWS, scalar::ROWS];
+pub(super) const TABLES: [&[Row]; 6] = [codegen::ROWS, comm::ROWS, vector::ROWS, cube::ROWS, mixed::ROWS, scalar::ROWS];
 
 /// Kernels that cannot run, and why: file and function.
 const CANNOT_RUN: [(&str, &str, &str); 1] =

@@ -247,7 +247,8 @@ fn options(line: &CommandLine) -> Result<CompileOptions, String> {
         return Err("Error: --enable-insert-sync, --enable-bufid_sync, --enable-inject-barrier-all-sync, and --enable-graph-sync-solver are mutually exclusive.".to_owned());
     }
     let print = |which: &str, all: &str| -> Vec<String> {
-        let named = line.value(which).into_iter().flat_map(|list| list.split(',')).map(|name| our_pass(name).to_owned());
+        let named =
+            line.value(which).into_iter().flat_map(|list| list.split(',')).map(|name| our_pass(name).to_owned());
         named.chain(line.is_on(all).then(|| "all".to_owned())).collect()
     };
     let print_before = print("mlir-print-ir-before", "mlir-print-ir-before-all");

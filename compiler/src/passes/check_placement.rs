@@ -171,7 +171,8 @@ fn check_scales(op: Op, ops: &[Op]) -> bool {
         let (Some(of), Some(scale)) = (op.operand(of), op.operand(scale)) else { continue };
         let is = |operand: Option<Value>, wanted: Value| operand.is_some_and(|v| value_key(v) == value_key(wanted));
         // Placed by the kernel itself, at run time.
-        let moved = ops.iter().any(|o| o.is("tget_scale_addr") && is(o.operand("src"), of) && is(o.operand("dst"), scale));
+        let moved =
+            ops.iter().any(|o| o.is("tget_scale_addr") && is(o.operand("src"), of) && is(o.operand("dst"), scale));
         let place = |tile: Value| Op::defining(tile).and_then(address);
         let (Some(from), Some(to)) = (place(of), place(scale)) else { continue };
         if !moved && from >> 4 != to {

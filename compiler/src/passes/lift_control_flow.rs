@@ -18,7 +18,10 @@ pub fn run(module: OperationRef, _device: &Device) -> bool {
         }
         to_the_beginning(function);
         if !edit::lift_control_flow(function) {
-            let message = format!("function '{}' branches in a way that loops and conditions cannot express", ir::symbol(function));
+            let message = format!(
+                "function '{}' branches in a way that loops and conditions cannot express",
+                ir::symbol(function)
+            );
             diagnostics::error(function.location(), "PTO-0342", message).emit();
             ok = false;
         }
@@ -49,7 +52,8 @@ fn reserves_memory(op: OperationRef) -> bool {
         "declare_local_array" | "declare_struct" => true,
         // Extents known only at run time are set where the tile stands.
         "alloc_tile" => {
-            let fixed = op.result().and_then(Tile::of_value).is_some_and(|t| t.valid_rows.is_some() && t.valid_cols.is_some());
+            let fixed =
+                op.result().and_then(Tile::of_value).is_some_and(|t| t.valid_rows.is_some() && t.valid_cols.is_some());
             let inputs = op.raw.operands().all(|v| pto_dialect::defining_op(v).is_some_and(is_constant));
             fixed && inputs
         }

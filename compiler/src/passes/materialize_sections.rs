@@ -91,7 +91,10 @@ fn core_of(op: Op, device: &Device) -> Option<&'static str> {
         return space.map(|space| if space == Space::Vec { "vector" } else { "cube" });
     }
     if op.is("barrier") || is_flag(op) {
-        return ["src_pipe", "dst_pipe", "pipe"].into_iter().filter_map(|name| op.enum_text(name)).find_map(core_of_pipe);
+        return ["src_pipe", "dst_pipe", "pipe"]
+            .into_iter()
+            .filter_map(|name| op.enum_text(name))
+            .find_map(core_of_pipe);
     }
     None
 }

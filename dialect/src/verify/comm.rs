@@ -26,12 +26,7 @@ pub fn comm_copy(check: &mut Check) {
 pub fn comm_signal(check: &mut Check) {
     let Some(signal) = check.view("signal") else { return };
     extents(check, "signal", &signal, false);
-    check.require(
-        signal.element == Element::I32,
-        ELEMENT,
-        format_args!("a signal of i32"),
-        signal.element.name(),
-    );
+    check.require(signal.element == Element::I32, ELEMENT, format_args!("a signal of i32"), signal.element.name());
     if let Some(value) = check.scalar("value") {
         check.require(value == Element::I32, ELEMENT, format_args!("a value of type i32"), value.name());
     }

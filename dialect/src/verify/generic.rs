@@ -10,10 +10,20 @@ use melior::ir::{ValueLike, operation::OperationLike};
 /// No attribute that the operation does not have: it would be ignored. Names with a dot belong to passes and tools.
 pub fn known_attributes(check: &mut Check) {
     let facts = check.op.facts;
-    let names: Vec<String> = check.op.raw.attributes().filter_map(|(name, _)| Some(name.as_string_ref().as_str().ok()?.to_owned())).collect();
+    let names: Vec<String> = check
+        .op
+        .raw
+        .attributes()
+        .filter_map(|(name, _)| Some(name.as_string_ref().as_str().ok()?.to_owned()))
+        .collect();
     for name in names {
         let known = name.contains('.') || name == "operandSegmentSizes" || facts.attributes.contains(&name.as_str());
-        check.require(known, FORM, format_args!("no attribute that the operation does not have"), format_args!("'{name}'"));
+        check.require(
+            known,
+            FORM,
+            format_args!("no attribute that the operation does not have"),
+            format_args!("'{name}'"),
+        );
     }
 }
 

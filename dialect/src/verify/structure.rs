@@ -17,7 +17,8 @@ use melior::ir::{
 /// `declare_struct`: its memory ends with the scope, so nothing but the accesses may have it.
 pub fn declare_struct(check: &mut Check) {
     let Some(value) = check.op.result() else { return };
-    let stranger = edit::uses(value).into_iter().find(|user| !matches!(op_name(*user), "pto.struct_get" | "pto.struct_set"));
+    let stranger =
+        edit::uses(value).into_iter().find(|user| !matches!(op_name(*user), "pto.struct_get" | "pto.struct_set"));
     let got = stranger.map_or("", op_name);
     check.require(stranger.is_none(), PLACE, format_args!("only struct_get and struct_set to use the struct"), got);
     check.help(
@@ -37,7 +38,12 @@ pub fn struct_access(check: &mut Check) {
     for depth in 0..path.len() {
         let (index, fields) = (path.element(depth).unwrap_or(-1), struct_fields(ty));
         let Some(fields) = fields else {
-            check.require(false, FORM, format_args!("a path that ends at field {ty}"), format_args!("{} more", path.len() - depth));
+            check.require(
+                false,
+                FORM,
+                format_args!("a path that ends at field {ty}"),
+                format_args!("{} more", path.len() - depth),
+            );
             return;
         };
         let inside = usize::try_from(index).ok().filter(|&i| i < fields);

@@ -149,7 +149,9 @@ fn signals() -> Vec<Trial> {
     let run = |start: i64| {
         let answers = [i64::from(start >= 5), i64::from(start + 3 >= 5)];
         let after = integers(Element::I32, &[start + 3]);
-        Trial::new().update(&integers(Element::I32, &[start]), after, EXACT).write(integers(Element::I32, &answers), EXACT)
+        Trial::new()
+            .update(&integers(Element::I32, &[start]), after, EXACT)
+            .write(integers(Element::I32, &answers), EXACT)
     };
     [0, 2, 5].map(run).to_vec()
 }

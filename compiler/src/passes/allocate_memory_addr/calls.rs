@@ -64,7 +64,9 @@ impl<'c, 'a> Calls<'c, 'a> {
         state.insert(name.clone(), false);
         for (callee, call) in self.callees.get(&name).into_iter().flatten() {
             if state.get(callee) == Some(&false) {
-                let message = format!("function '{callee}' calls itself, here from '{name}': its tiles can stand in one place only");
+                let message = format!(
+                    "function '{callee}' calls itself, here from '{name}': its tiles can stand in one place only"
+                );
                 diagnostics::error(call.location(), "PTO-0502", message).help("use a loop").emit();
                 return None;
             }
@@ -103,7 +105,8 @@ impl<'c, 'a> Calls<'c, 'a> {
             next += 1;
             for &caller in &self.functions {
                 let symbol = ir::symbol(caller);
-                let calls = self.callees.get(&symbol).is_some_and(|list| list.iter().any(|(callee, _)| *callee == name));
+                let calls =
+                    self.callees.get(&symbol).is_some_and(|list| list.iter().any(|(callee, _)| *callee == name));
                 if calls && !callers.contains(&symbol) {
                     found.extend(given(&collect::roots(caller, device)).filter(|(s, _)| *s == space).map(|(_, r)| r));
                     callers.push(symbol);

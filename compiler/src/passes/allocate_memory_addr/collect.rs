@@ -3,7 +3,9 @@
 use super::lifetimes::{self, Lifetime};
 use crate::{ir, passes::resolve_views::slot_stride};
 use melior::ir::{OperationRef, Value, ValueLike};
-use pto_dialect::{Op, Space, Tile, UNTOUCHED, constant_int, device::Device, edit, multi_tile, name_of_value, value_key};
+use pto_dialect::{
+    Op, Space, Tile, UNTOUCHED, constant_int, device::Device, edit, multi_tile, name_of_value, value_key,
+};
 use std::collections::HashMap;
 
 /// A tile that owns bytes, with all windows of it.

@@ -51,7 +51,12 @@ fn own_bytes(op: Op, device: &Device) -> Option<Used> {
     if op.is("reserve_buffer") {
         let space = Space::by_name(op.enum_text("space")?)?;
         let start = u64::try_from(op.int("base")?).ok()?;
-        return Some(Used { space, start, end: start.checked_add(u64::try_from(op.int("size")?).ok()?)?, planned: true });
+        return Some(Used {
+            space,
+            start,
+            end: start.checked_add(u64::try_from(op.int("size")?).ok()?)?,
+            planned: true,
+        });
     }
     let start = u64::try_from(constant_int(op.operand("addr")?)?).ok()?;
     let ty = op.result()?.r#type();
@@ -63,5 +68,10 @@ fn own_bytes(op: Op, device: &Device) -> Option<Used> {
         }
         None => Tile::of(ty).map(|tile| (tile, tile.footprint_bytes()))?,
     };
-    op.mnemonic().starts_with("alloc_").then_some(Used { space: tile.space, start, end: start.checked_add(bytes)?, planned })
+    op.mnemonic().starts_with("alloc_").then_some(Used {
+        space: tile.space,
+        start,
+        end: start.checked_add(bytes)?,
+        planned,
+    })
 }

@@ -140,9 +140,8 @@ impl<'c, 'a> Check<'c, 'a> {
             self.write(value);
             for tile in self.tiles_of(value) {
                 let placed = &self.tiles[tile];
-                let clash = used
-                    .iter()
-                    .find(|u| u.space == placed.space && u.start < placed.end && placed.start < u.end);
+                let clash =
+                    used.iter().find(|u| u.space == placed.space && u.start < placed.end && placed.start < u.end);
                 if let Some(clash) = clash.filter(|_| self.reported.insert((op_key(op), tile))) {
                     let message = format!(
                         "'func.call' op hands tile {} ({} {} to {}) to '{name}', which uses bytes {} to {} itself",

@@ -3,9 +3,7 @@
 use super::section_kind;
 use crate::ir;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
-use pto_dialect::{
-    Op, Tile, View, accesses, constant_int, diagnostics, op_name, pointer, value_key,
-};
+use pto_dialect::{Op, Tile, View, accesses, constant_int, diagnostics, op_name, pointer, value_key};
 use std::collections::BTreeSet;
 
 /// One access to memory from a section.
@@ -94,8 +92,19 @@ fn visit<'c, 'a>(
 /// Operations that make a core wait for another, or tell it to go on.
 fn signals_core(mnemonic: &str) -> bool {
     const PREFIXES: [&str; 13] = [
-        "comm.", "set_cross", "set_intra", "sync.", "syncall", "talloc", "tfree", "tnotify", "tpop", "tpush", "tsync",
-        "wait_cross", "wait_intra",
+        "comm.",
+        "set_cross",
+        "set_intra",
+        "sync.",
+        "syncall",
+        "talloc",
+        "tfree",
+        "tnotify",
+        "tpop",
+        "tpush",
+        "tsync",
+        "wait_cross",
+        "wait_intra",
     ];
     PREFIXES.iter().any(|prefix| mnemonic.starts_with(prefix))
 }
@@ -128,7 +137,6 @@ fn are_apart(a: Value, b: Value) -> bool {
         let start = constant_int(*part.operands("offsets").get(dim)?)?;
         Some((start, start.checked_add(constant_int(*part.operands("sizes").get(dim)?)?)?))
     };
-    (0..a.operands("offsets").len()).any(|dim| {
-        matches!((range(a, dim), range(b, dim)), (Some(a), Some(b)) if a.1 <= b.0 || b.1 <= a.0)
-    })
+    (0..a.operands("offsets").len())
+        .any(|dim| matches!((range(a, dim), range(b, dim)), (Some(a), Some(b)) if a.1 <= b.0 || b.1 <= a.0))
 }

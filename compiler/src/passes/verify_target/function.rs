@@ -2,12 +2,7 @@
 
 use super::codes::ENTRY;
 use crate::ir;
-use melior::ir::{
-    OperationRef,
-    attribute::TypeAttribute,
-    operation::OperationLike,
-    r#type::FunctionType,
-};
+use melior::ir::{OperationRef, attribute::TypeAttribute, operation::OperationLike, r#type::FunctionType};
 use pto_dialect::{Tile, attribute, diagnostics};
 
 /// A kernel entry gives nothing back and takes no tile: the host has no memory on the chip. Whether that holds.
@@ -21,7 +16,10 @@ pub fn entry(function: OperationRef) -> bool {
         problems.push(format!("entry function '{name}' must return nothing, got {} results", ty.result_count()));
     }
     let tiles = (0..ty.input_count()).filter(|&i| ty.input(i).ok().and_then(Tile::of).is_some());
-    problems.extend(tiles.map(|i| format!("entry function '{name}' takes a tile as parameter {i}, which the host cannot hand over")));
+    problems
+        .extend(tiles.map(|i| {
+            format!("entry function '{name}' takes a tile as parameter {i}, which the host cannot hand over")
+        }));
     for problem in &problems {
         diagnostics::error(function.location(), ENTRY, problem).emit();
     }

@@ -45,7 +45,9 @@ fn build(machine: &mut Machine, core: usize, instr: &Instr) -> Done {
     };
     let bytes = scratch.rows * scratch.cols * scratch.element.bits() / 8;
     if bytes < 8 || workspace.0.is_null() {
-        return Err(illegal(format!("BuildAsyncSession needs a workspace and 8 bytes of scratch, found {bytes} bytes")));
+        return Err(illegal(format!(
+            "BuildAsyncSession needs a workspace and 8 bytes of scratch, found {bytes} bytes"
+        )));
     }
     machine.signal_access(core, instr, |ctx| ctx.clobber(scratch));
     mark_valid(*session, 0);

@@ -16,9 +16,14 @@ fn with_session(rest: &str) -> String {
 
 #[test]
 fn a_transfer_is_in_flight_until_it_is_waited_for() {
-    let early = "auto e = pto::comm::TPUT_ASYNC(to, from, session);\npipe_barrier(PIPE_ALL);\ny[0] = 1.0f;\ne.Wait(session);";
+    let early =
+        "auto e = pto::comm::TPUT_ASYNC(to, from, session);\npipe_barrier(PIPE_ALL);\ny[0] = 1.0f;\ne.Wait(session);";
     let late = "auto e = pto::comm::TPUT_ASYNC(to, from, session);\ne.Wait(session);\ny[0] = 1.0f;";
-    assert_eq!(codes(&with_session(early), Arch::A3, 1), [Rule::Race.code()], "a barrier of pipes does not wait for it");
+    assert_eq!(
+        codes(&with_session(early), Arch::A3, 1),
+        [Rule::Race.code()],
+        "a barrier of pipes does not wait for it"
+    );
     assert!(codes(&with_session(late), Arch::A3, 1).is_empty());
     // What is read may be read meanwhile.
     let beside = "auto e = pto::comm::TPUT_ASYNC(to, from, session);\nTLOAD(a, from);\ne.Wait(session);";
@@ -52,7 +57,11 @@ fn additions_of_cards_meet_and_copies_do_not() {
     let sums: Vec<f64> = ramp().iter().map(|v| v * 3.0).collect();
     assert_eq!(f32s(&added.memory[1])[..1024], sums);
     let copied = run("pto::comm::TPUT(to, from, a);");
-    assert!(copied.findings.iter().all(|f| f.rule == Rule::Race) && !copied.findings.is_empty(), "{:?}", copied.findings);
+    assert!(
+        copied.findings.iter().all(|f| f.rule == Rule::Race) && !copied.findings.is_empty(),
+        "{:?}",
+        copied.findings
+    );
 }
 
 /// The library uses flags 0 and 1 inside: one that the kernel has set and nobody has waited for is in the way.
