@@ -63,7 +63,7 @@ pub const COVERED: &[(&str, &str)] = &[
     ("initialize_l2l_pipe", "tests/cases/roundtrip/pipes.pto"),
     ("tpush", "tests/cases/roundtrip/pipes.pto"),
     ("tpop", "tests/cases/roundtrip/pipes.pto"),
-    ("tfree", "tests/cases/passes/resolve_reserved_buffers/errors.pto"),
+    ("tfree", "tests/cases/errors/operations.pto"),
     ("barrier_sync", "tests/cases/codegen/event_arrays.pto"),
     ("comm.build_async_session", "tests/cases/codegen/async_copies.pto"),
     ("comm.tbroadcast", "tests/cases/codegen/collectives.pto"),
