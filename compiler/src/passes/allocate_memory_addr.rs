@@ -32,7 +32,6 @@ use collect::{Reserved, Root, Roots};
 use melior::ir::{
     OperationRef, Type, Value,
     attribute::{Attribute, BoolAttribute, IntegerAttribute},
-    operation::OperationLike,
     r#type::IntegerType,
 };
 use pto_dialect::{Op, Space, constant_int, device::Device, edit};

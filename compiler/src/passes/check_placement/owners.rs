@@ -120,7 +120,7 @@ impl<'c, 'a> Check<'c, 'a> {
         }
         // A handle that lives in a tile needs it wherever the handle is used.
         for value in op.raw.operands().filter(|v| Tile::of_value(*v).is_none()) {
-            self.read(op, value);
+            self.read(op.raw, value);
         }
         let touched = accesses(op);
         for access in touched.iter().filter(|a| a.reads && !is_scratch(op, a.value)) {

@@ -114,7 +114,7 @@ fn is_memory(value: Value) -> bool {
 }
 
 /// Through views, windows, casts and offsets to what the memory comes from.
-fn root_of<'c, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
+fn root_of<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
     const FROM: [&str; 5] = ["source", "src", "ptr", "tile", "input"];
     while let Some(definition) = Op::defining(value).filter(|d| !d.is("alloc_tile")) {
         let Some(from) = FROM.into_iter().find_map(|name| definition.operand(name)).filter(|&v| is_memory(v)) else {
