@@ -362,7 +362,9 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         let mut values: Vec<(String, String)> = Vec::new();
         for (index, variable) in variables.iter().enumerate() {
             let Ok(value) = last.operand(first + index) else { continue };
-            if pto_dialect::defining_op(value).is_some_and(|op| op_name(op) == "ub.poison") {
+            // A tile that no path defines is left as it was declared.
+            let poison = pto_dialect::defining_op(value).is_some_and(|op| op_name(op) == "ub.poison");
+            if poison && (Tile::of_value(value).is_some() || View::of_value(value).is_some()) {
                 continue;
             }
             values.push((variable.clone(), self.carried_text(last, value, variable)));
@@ -663,8 +665,9 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     /// `T name;` for a value that nothing reads; false when its type has no C++ form.
     pub fn declare_default(&mut self, value: Value<'c, 'a>) -> bool {
         let Some(ty) = cpp_type(value.r#type()) else { return false };
-        let name = self.declare_name(value, "unset");
+        let name = self.name_for(value, "unset");
         self.line(format!("{ty} {name};"));
+        self.bind_variable(value, &name);
         true
     }
 

@@ -78,10 +78,11 @@ static ParseResult parseAliasOf(OpAsmParser &parser, OperationState &result, Str
 
 #include "PtoSyntax.cpp.inc"
 
-/// An operation of one of the other backends of ptoas, by the family it belongs to.
-static ParseResult refuseForeign(OpAsmParser &parser, OperationState &result, StringRef family) {
+/// An operation of one of the other backends of ptoas.
+static ParseResult refuseForeign(OpAsmParser &parser, OperationState &result) {
   return parser.emitError(parser.getNameLoc())
-         << "[PTO-0216] '" << result.name << "' op expected an operation on tiles, got " << family
+         << "[PTO-0216] '" << result.name << "' op expected an operation on tiles, got "
+         << foreignFamily(result.name.getStringRef())
          << " of another backend; this program emits tile-level C++ only";
 }
 
@@ -89,9 +90,7 @@ std::optional<Dialect::ParseOpHook> PtoDialect::getParseOperationHook(StringRef 
   for (const OpAlias &alias : kOpAliases)
     if (opName == alias.written)
       return ParseOpHook(*alias.parse);
-  if (StringRef family = foreignFamily(opName); !family.empty())
-    return ParseOpHook([family](OpAsmParser &parser, OperationState &result) {
-      return refuseForeign(parser, result, family);
-    });
+  if (!foreignFamily(opName).empty())
+    return ParseOpHook(refuseForeign);
   return Dialect::getParseOperationHook(opName);
 }

@@ -88,6 +88,18 @@ static std::string describe(ArrayRef<const OperandSpec *> specs) {
   return text;
 }
 
+/// A type; that of a tile also without its name: `<loc=vec, ...>`.
+static ParseResult parseOperandType(OpAsmParser &parser, Type &type) {
+  OptionalParseResult whole = parser.parseOptionalType(type);
+  if (whole.has_value())
+    return *whole;
+  TileBufType tile;
+  if (parser.parseCustomTypeWithFallback(tile))
+    return failure();
+  type = tile;
+  return success();
+}
+
 /// More operands behind the types of the first ones, up to their own colon: `%a : T, %b, %c : T, T`.
 static ParseResult parseMoreOperands(OpAsmParser &parser, OperandList &list, NamedAttrList &attributes) {
   Unresolved operand;
@@ -116,7 +128,7 @@ static ParseResult parseTypes(OpAsmParser &parser, OperandList &list, NamedAttrL
       return failure();
     if (succeeded(parser.parseOptionalString(&axis)))
       attributes.append("axis", parser.getBuilder().getStringAttr(axis));
-    else if (parser.parseType(list.types.emplace_back()))
+    else if (parseOperandType(parser, list.types.emplace_back()))
       return failure();
   } while (succeeded(parser.parseOptionalComma()));
   return success();

@@ -27,8 +27,8 @@ where
             pass.signal_failure();
         }
     };
-    // Passes make constants and arithmetic for addresses.
-    let dialects = [DialectHandle::arith(), crate::context::handle()];
+    // Passes make constants and arithmetic for addresses, loops and conditions from branches.
+    let dialects = [DialectHandle::arith(), DialectHandle::scf(), crate::context::handle()];
     create_external(body, TypeId::create(id), argument, argument, description, "builtin.module", &dialects)
 }
 

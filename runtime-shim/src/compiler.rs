@@ -80,6 +80,9 @@ impl HostCompiler {
         let mut command = self.command(kernel, options);
         // Loops over memory must stay loops: each access of theirs is looked at.
         command.args(["-O1", "-fno-builtin", "-gline-tables-only", "-emit-llvm", "-c", "-o"]).arg(scratch.path());
+        if !options.optimised {
+            command.args(["-Xclang", "-disable-llvm-passes"]);
+        }
         let warnings = run(kernel, command)?;
         scratch.persist(output).map_err(|e| io_error(format!("cannot write {}", output.display()), e.error))?;
         Ok(warnings)

@@ -82,13 +82,21 @@ pub struct CompileOptions {
     pub half: Half,
     /// Macros as `NAME` or `NAME=VALUE`, for example `PTO_UBUF_SIZE_BYTES=262144`. They win over the defaults.
     pub defines: Vec<String>,
+    /// Whether the code is optimised: it runs faster, and takes four times as long to compile.
+    pub optimised: bool,
 }
 
 impl CompileOptions {
     /// Options for both halves of `arch`, as C++17, without macros.
     #[must_use]
     pub fn new(arch: Arch) -> Self {
-        CompileOptions { arch, standard: Standard::default(), half: Half::default(), defines: Vec::new() }
+        CompileOptions {
+            arch,
+            standard: Standard::default(),
+            half: Half::default(),
+            defines: Vec::new(),
+            optimised: true,
+        }
     }
 
     /// The same options with another C++ standard.
@@ -102,6 +110,13 @@ impl CompileOptions {
     #[must_use]
     pub fn half(mut self, half: Half) -> Self {
         self.half = half;
+        self
+    }
+
+    /// The same options without optimisation, for many kernels that run once.
+    #[must_use]
+    pub fn unoptimised(mut self) -> Self {
+        self.optimised = false;
         self
     }
 

@@ -118,12 +118,12 @@ fn what_belongs_to_another_backend_is_told() {
         ("module attributes {pto.backend = \"vpto\"} { func.func @f() { return } }", "[PTO-0341]"),
         ("module { module attributes {pto.backend = \"vpto\"} { func.func @f() { return } } }", "got \"vpto\""),
         (&format!("func.func private @f() {helper} {{ pto.barrier <PIPE_V> return }}"), "helper of micro instructions"),
-        ("func.func @f() { %c = pto.get_ctrl : i64 return }", "[PTO-0216] 'pto.get_ctrl' op"),
+        ("func.func @f() { %c = pto.get_ctrl : i64 return }", "'pto.get_ctrl' op expected an operation on tiles"),
         ("func.func @f() { pto.section.simt <<<1, 1, 1>>> { } return }", "threads belong to another backend"),
-        ("func.func private @f(!pto.struct<f32>)", "[PTO-0215] 'func.func' op expected parameters"),
-        ("func.func private @f() -> !pto.struct<f32>", "[PTO-0215] 'func.func' op expected results"),
+        ("func.func private @f(!pto.struct<f32>)", "'func.func' op expected parameters"),
+        ("func.func private @f() -> !pto.struct<f32>", "'func.func' op expected results"),
         // Branches of an operation that MLIR cannot look into.
-        ("func.func @f(%p: i1) { \"other.branch\"(%p) [^a, ^a] : (i1) -> () ^a: return }", "[PTO-0342] function 'f'"),
+        ("func.func @f(%p: i1) { \"other.branch\"(%p) [^a, ^a] : (i1) -> () ^a: return }", "[PTO-0342]"),
     ] {
         let message = refused(text);
         assert!(message.contains(wanted), "{text}: {message}");

@@ -18,6 +18,7 @@ mod outputs;
 mod passes;
 mod roundtrip;
 mod run;
+mod surface;
 mod tidy;
 
 /// Compares a text with `tests/snapshots/<folder>/<name>.snap`.

@@ -1,7 +1,7 @@
 //! `pto-legalize-tiles`: tile layouts and moves in the one form that a target's library accepts.
 //!
 //! Where `toolchain.toml` states the block layout of `left` tiles, they get it whatever the text says (the library
-//! refuses the other); on A2/A3 the text stands. On A5 a move between column-major vector tiles becomes the same move
+//! refuses the other); on A2/A3 the text stands, but for tiles that `textract` fills, which have rows there. On A5 a move between column-major vector tiles becomes the same move
 //! on their row-major views (the column-major one hangs some parts).
 
 use crate::ir;
@@ -23,12 +23,23 @@ pub fn run(module: OperationRef, device: &Device) -> bool {
             if let Some(order) = device.left_blocks {
                 op.results().for_each(|result| lay_out_left(op, result.into(), order));
             }
-            if let Some(op) = Op::of(op).filter(|op| device.legality == Legality::A5 && op.is("tmov")) {
-                ok &= move_rows(op);
+            let Some(known) = Op::of(op) else { continue };
+            match device.legality {
+                Legality::A5 if known.is("tmov") => ok &= move_rows(known),
+                Legality::A3 if known.is("textract") => extract_to_rows(known),
+                _ => {}
             }
         }
     }
     ok
+}
+
+/// A2/A3 extracts into row-major blocks only, whatever the text says of its left tile.
+fn extract_to_rows(op: Op) {
+    let Some(dst) = op.operand("dst") else { return };
+    if let Some(definition) = Op::defining(dst).filter(|definition| definition.is("alloc_tile")) {
+        lay_out_left(definition.raw, dst, BlockOrder::RowMajor);
+    }
 }
 
 /// Gives a left tile the block layout that the target reads.

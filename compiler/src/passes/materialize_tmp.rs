@@ -60,9 +60,9 @@ fn mark_untouched(tile: Op, legality: Legality) {
     let users = edit::uses(value);
     let ignores = |user: &OperationRef| {
         Op::of(*user).is_some_and(|user| {
-            let holders = user.named_operands().into_iter().filter(|(_, v)| value_key(*v) == value_key(value));
+            let mut holders = user.named_operands().into_iter().filter(|(_, v)| value_key(*v) == value_key(value));
             let scratch = !user.facts.scratch.is_empty() && !USED_ON_A5.contains(&user.facts.scratch);
-            scratch && holders.into_iter().all(|(operand, _)| operand.name == "tmp")
+            scratch && holders.all(|(operand, _)| operand.name == "tmp")
         })
     };
     if !users.is_empty() && users.iter().all(ignores) {

@@ -22,10 +22,12 @@ pub fn tmatmul_mx(check: &mut Check) {
     check.require(lhs.cols % K_UNIT == 0, SHAPE, format_args!("{lhs} of a multiple of {K_UNIT} columns"), lhs.cols);
     elements(check, &product);
     if let Some(scale) = check.tile("a_scale") {
-        scale_tile(check, &scale, lhs, (Some(lhs.rows), groups(Some(lhs.cols))), false);
+        let valid = (lhs.valid_rows, groups(lhs.valid_cols));
+        scale_tile(check, &scale, lhs, Some((Some(lhs.rows), groups(Some(lhs.cols)))), valid);
     }
     if let Some(scale) = check.tile("b_scale") {
-        scale_tile(check, &scale, rhs, (groups(Some(rhs.rows)), Some(rhs.cols)), false);
+        let valid = (groups(rhs.valid_rows), rhs.valid_cols);
+        scale_tile(check, &scale, rhs, Some((groups(Some(rhs.rows)), Some(rhs.cols))), valid);
     }
 }
 
@@ -38,10 +40,10 @@ pub fn tgemv_mx(check: &mut Check) {
     elements(check, &product);
     let (lhs, rhs) = (&product.lhs, &product.rhs);
     if let Some(scale) = check.tile("a_scale") {
-        scale_tile(check, &scale, lhs, (lhs.valid_rows, groups(lhs.valid_cols)), true);
+        scale_tile(check, &scale, lhs, None, (lhs.valid_rows, groups(lhs.valid_cols)));
     }
     if let Some(scale) = check.tile("b_scale") {
-        scale_tile(check, &scale, rhs, (groups(rhs.valid_rows), rhs.valid_cols), true);
+        scale_tile(check, &scale, rhs, None, (groups(rhs.valid_rows), rhs.valid_cols));
     }
 }
 
@@ -63,16 +65,19 @@ fn in_scaling(tile: &Tile) -> bool {
     matches!(tile.space, Space::Scaling | Space::ScaleLeft | Space::ScaleRight)
 }
 
-/// A scale tile in scaling, with one scale for each group.
-fn scale_tile(check: &mut Check, scale: &Named, of: &Named, extents: (Option<i64>, Option<i64>), valid_only: bool) {
+/// Rows and columns, each perhaps known at run time only.
+type Extents = (Option<i64>, Option<i64>);
+
+/// A scale tile in scaling, with one scale for each group of valid elements; its shape too, where it is given.
+fn scale_tile(check: &mut Check, scale: &Named, of: &Named, shape: Option<Extents>, valid: Extents) {
     check.require(in_scaling(scale), SPACE, format_args!("{scale} in scaling"), scale.space.name());
-    let (rows, cols) = extents;
-    if !valid_only {
+    if let Some((rows, cols)) = shape {
         let holds = may_equal(Some(scale.rows), rows) && may_equal(Some(scale.cols), cols);
         let expected =
             format_args!("{scale} of shape {}x{}, one scale for {GROUP} elements of {of}", Extent(rows), Extent(cols));
         check.require(holds, SHAPE, expected, shape_text(scale));
     }
+    let (rows, cols) = valid;
     let holds = may_equal(scale.valid_rows, rows) && may_equal(scale.valid_cols, cols);
     let expected = format_args!(
         "{scale} with valid extents {}x{}, one scale for {GROUP} elements of {of}",
@@ -82,14 +87,20 @@ fn scale_tile(check: &mut Check, scale: &Named, of: &Named, extents: (Option<i64
     check.require(holds, VALID, expected, valid_text(scale));
 }
 
-/// `tget_scale_addr`: the scales of a left or right tile.
+/// `tget_scale_addr`: the scales of a left or right tile, as many along K as it has groups of valid elements.
 pub fn tget_scale_addr(check: &mut Check) {
     let (Some(src), Some(dst)) = (check.tile("src"), check.tile("dst")) else { return };
     let holds = matches!(src.space, Space::Left | Space::Right);
     check.require(holds, SPACE, format_args!("{src} in left or right"), src.space.name());
-    let extents = match src.space {
-        Space::Left => (Some(src.rows), groups(Some(src.cols))),
-        _ => (groups(Some(src.rows)), Some(src.cols)),
+    let (shape, valid) = match src.space {
+        Space::Left => {
+            let along = groups(src.valid_cols);
+            ((Some(src.rows), along), (src.valid_rows, along))
+        }
+        _ => {
+            let along = groups(src.valid_rows);
+            ((along, Some(src.cols)), (along, src.valid_cols))
+        }
     };
-    scale_tile(check, &dst, &src, extents, false);
+    scale_tile(check, &dst, &src, Some(shape), valid);
 }

@@ -23,7 +23,7 @@ use inkwell::{AddressSpace, OptimizationLevel};
 use crate::bitcode::{defined_functions, load};
 use crate::error::Error;
 
-/// Name of the added entry.
+/// Start of the names of the added entries; their numbers follow.
 const ENTRY: &str = "pto_host_entry";
 /// Name of the check of a scalar access: pointer, bytes, whether it writes, line; gives the pointer to use.
 const ACCESS: &str = "pto_host_access";
@@ -33,9 +33,12 @@ const DIVISOR: &str = "pto_host_divisor";
 /// Code of a kernel. It stays in memory as long as this.
 pub(super) struct Code<'ctx> {
     _engine: ExecutionEngine<'ctx>,
-    /// The entry: takes an array of one 64-bit word for each parameter.
-    pub entry: extern "C" fn(*const u64),
+    /// The entries in the order in which they were asked for.
+    pub entries: Vec<Entry>,
 }
+
+/// An entry: takes an array of one 64-bit word for each parameter.
+pub(super) type Entry = extern "C" fn(*const u64);
 
 /// The functions that kernels call.
 pub(super) struct Hooks {
@@ -44,27 +47,24 @@ pub(super) struct Hooks {
     pub divisor: *const c_void,
 }
 
-/// Compiles the function `entry` of a bitcode file.
+/// Compiles functions of a bitcode file.
 pub(super) fn compile<'ctx>(
     context: &'ctx Context,
     bitcode: &Path,
-    entry: &str,
+    entries: &[&str],
     hooks: &Hooks,
 ) -> Result<Code<'ctx>, Error> {
     let failed = |reason: String| Error::InvalidBitcode { file: bitcode.to_owned(), reason };
     let module = load(context, bitcode)?;
-    // The symbol of a function that is not extern "C" starts so.
-    let mangled = format!("_Z{}{entry}", entry.len());
-    let function = defined_functions(&module)
-        .into_iter()
-        .find(|f| {
-            let name = f.get_name().to_string_lossy();
-            name == entry || name.strip_prefix(&mangled).is_some_and(|rest| !rest.starts_with('_'))
-        })
-        .ok_or_else(|| failed(format!("there is no function '{entry}'")))?;
+    let functions: Vec<FunctionValue> = entries
+        .iter()
+        .map(|entry| function(&module, entry).ok_or_else(|| failed(format!("there is no function '{entry}'"))))
+        .collect::<Result<_, _>>()?;
     guard(context, &module).map_err(|e| failed(e.to_string()))?;
     guard_divisions(context, &module).map_err(|e| failed(e.to_string()))?;
-    add_entry(context, &module, function).map_err(|e| failed(e.to_string()))?;
+    for (number, function) in functions.into_iter().enumerate() {
+        add_entry(context, &module, number, function).map_err(|e| failed(e.to_string()))?;
+    }
     module.verify().map_err(|e| failed(e.to_string()))?;
     Target::initialize_native(&InitializationConfig::default()).map_err(failed)?;
     conversions();
@@ -74,10 +74,23 @@ pub(super) fn compile<'ctx>(
             engine.add_global_mapping(&function, address as usize);
         }
     }
-    let address = engine.get_function_address(ENTRY).map_err(|e| failed(e.to_string()))?;
-    // SAFETY: `add_entry` made the function with this signature; the engine that owns it is kept beside it.
-    let entry = unsafe { std::mem::transmute::<usize, extern "C" fn(*const u64)>(address) };
-    Ok(Code { _engine: engine, entry })
+    let mut pointers = Vec::new();
+    for number in 0..entries.len() {
+        let address = engine.get_function_address(&format!("{ENTRY}{number}")).map_err(|e| failed(e.to_string()))?;
+        // SAFETY: `add_entry` made the function with this signature; the engine that owns it is kept beside it.
+        pointers.push(unsafe { std::mem::transmute::<usize, Entry>(address) });
+    }
+    Ok(Code { _engine: engine, entries: pointers })
+}
+
+/// A function by the name that the kernel's text has for it.
+fn function<'ctx>(module: &Module<'ctx>, name: &str) -> Option<FunctionValue<'ctx>> {
+    // The symbol of a function that is not extern "C" starts so.
+    let mangled = format!("_Z{}{name}", name.len());
+    defined_functions(module).into_iter().find(|f| {
+        let symbol = f.get_name().to_string_lossy();
+        symbol == name || symbol.strip_prefix(&mangled).is_some_and(|rest| !rest.starts_with('_'))
+    })
 }
 
 /// Functions that the compiler calls to convert 16-bit floats, which a program's own libraries may lack.
@@ -265,10 +278,12 @@ fn is_own<'ctx>(pointer: PointerValue<'ctx>, seen: &mut HashSet<PointerValue<'ct
 fn add_entry<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
+    number: usize,
     function: FunctionValue<'ctx>,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let pointer = context.ptr_type(AddressSpace::default());
-    let entry = module.add_function(ENTRY, context.void_type().fn_type(&[pointer.into()], false), None);
+    let name = format!("{ENTRY}{number}");
+    let entry = module.add_function(&name, context.void_type().fn_type(&[pointer.into()], false), None);
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(entry, "entry"));
     let words = entry.get_nth_param(0).ok_or("the entry has a parameter")?.into_pointer_value();

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,7 @@ pub struct Kernel {
     /// Its name and parameters.
     pub signature: Signature,
     arch: Arch,
-    programs: Vec<(Kind, Program)>,
+    programs: Vec<(Kind, Rc<Program>, jit::Entry)>,
 }
 
 /// Code and the context that it lives in. Threads that hang in it after a run was stopped keep it in memory.
@@ -35,13 +36,13 @@ struct Program {
 }
 
 impl Program {
-    fn new(bitcode: &Path, entry: &str) -> Result<Program, Error> {
+    fn new(bitcode: &Path, entries: &[&str]) -> Result<Program, Error> {
         let context = Box::new(Context::create());
         // SAFETY: the context stays where it is, and is dropped after the code (see `Drop`).
         let forever: &'static Context = unsafe { &*std::ptr::from_ref::<Context>(&context) };
         let hooks =
             Hooks { call: host_call as *const _, access: host_access as *const _, divisor: host_divisor as *const _ };
-        let code = jit::compile(forever, bitcode, entry, &hooks)?;
+        let code = jit::compile(forever, bitcode, entries, &hooks)?;
         Ok(Program { code: ManuallyDrop::new(code), context: ManuallyDrop::new(context), hung: Cell::new(false) })
     }
 }
@@ -64,24 +65,52 @@ impl Kernel {
     /// # Errors
     /// As for [`HostCompiler::compile_to_bitcode`]; [`Error::NoKernel`] when the entry is not there.
     pub fn compile(source: &Path, options: &CompileOptions, entry: Option<&str>) -> Result<Kernel, Error> {
+        Ok(Kernel::compile_each(source, options, &[entry])?.remove(0))
+    }
+
+    /// Compiles a file once for several of its `__global__` functions, in this order.
+    ///
+    /// # Errors
+    /// As for [`Kernel::compile`].
+    pub fn compile_all(source: &Path, options: &CompileOptions, entries: &[&str]) -> Result<Vec<Kernel>, Error> {
+        let entries: Vec<Option<&str>> = entries.iter().copied().map(Some).collect();
+        Kernel::compile_each(source, options, &entries)
+    }
+
+    fn compile_each(source: &Path, options: &CompileOptions, entries: &[Option<&str>]) -> Result<Vec<Kernel>, Error> {
         let text =
             std::fs::read_to_string(source).map_err(|e| io_error(format!("cannot read {}", source.display()), e))?;
-        let signature =
-            Signature::find(&text, entry).map_err(|reason| Error::NoKernel { file: source.to_owned(), reason })?;
+        let find = |entry: &Option<&str>| {
+            Signature::find(&text, *entry).map_err(|reason| Error::NoKernel { file: source.to_owned(), reason })
+        };
+        let signatures: Vec<Signature> = entries.iter().map(find).collect::<Result<_, _>>()?;
         let compiler = HostCompiler::find()?;
         let folder = tempfile::tempdir().map_err(|e| io_error("cannot make a folder".to_owned(), e))?;
-        let mut programs = Vec::new();
-        for (core, entry) in &signature.entries {
-            let (kind, half) = match core {
-                Core::Cube => (Kind::Cube, Half::Cube),
-                Core::Vector => (Kind::Vector, Half::Vector),
-                Core::Whole => (Kind::Whole, Half::Both),
+        let mut programs: Vec<Vec<_>> = signatures.iter().map(|_| Vec::new()).collect();
+        let halves = [
+            (Core::Cube, Kind::Cube, Half::Cube),
+            (Core::Vector, Kind::Vector, Half::Vector),
+            (Core::Whole, Kind::Whole, Half::Both),
+        ];
+        for (core, kind, half) in halves {
+            let here = |(at, signature): (usize, &'_ Signature)| {
+                let name = signature.entries.iter().find(|(c, _)| *c == core).map(|(_, name)| name.clone());
+                name.map(|name| (at, name))
             };
+            let wanted: Vec<(usize, String)> = signatures.iter().enumerate().filter_map(here).collect();
+            if wanted.is_empty() {
+                continue;
+            }
             let bitcode = folder.path().join(format!("{half:?}.bc"));
             compiler.compile_to_bitcode(source, &options.clone().half(half), &bitcode)?;
-            programs.push((kind, Program::new(&bitcode, entry)?));
+            let names: Vec<&str> = wanted.iter().map(|(_, name)| name.as_str()).collect();
+            let program = Rc::new(Program::new(&bitcode, &names)?);
+            for ((at, _), entry) in wanted.iter().zip(program.code.entries.clone()) {
+                programs[*at].push((kind, Rc::clone(&program), entry));
+            }
         }
-        Ok(Kernel { signature, arch: options.arch, programs })
+        let kernels = signatures.into_iter().zip(programs);
+        Ok(kernels.map(|(signature, programs)| Kernel { signature, arch: options.arch, programs }).collect())
     }
 }
 
@@ -232,9 +261,8 @@ impl<'k> Runner<'k> {
         let begin = Instant::now();
         let mut threads = Vec::new();
         for (core, place) in places.iter().enumerate() {
-            let program =
-                self.kernel.programs.iter().find(|(kind, _)| *kind == place.kind).expect("a program for each kind");
-            let entry = program.1.code.entry;
+            let program = self.kernel.programs.iter().find(|(kind, ..)| *kind == place.kind);
+            let entry = program.expect("a program for each kind").2;
             let shared = Arc::clone(&shared);
             let words: Vec<u64> = words.iter().map(|word| word.of_place(place)).collect();
             let name = format!("core {core}");
@@ -250,7 +278,7 @@ impl<'k> Runner<'k> {
                 let _ = thread.join();
             }
         } else {
-            self.kernel.programs.iter().for_each(|(_, program)| program.hung.set(true));
+            self.kernel.programs.iter().for_each(|(_, program, _)| program.hung.set(true));
         }
         let mut machine = shared.lock();
         machine.finish_all();
@@ -285,7 +313,7 @@ impl<'k> Runner<'k> {
         let mixed = self.kernel.programs.len() > 1;
         let mut places = Vec::new();
         for block in 0..self.blocks {
-            for (kind, _) in &self.kernel.programs {
+            for (kind, ..) in &self.kernel.programs {
                 // A block of a mixed kernel is a cube and two vector cores.
                 let subs = if mixed && *kind == Kind::Vector { 2 } else { 1 };
                 places.extend((0..subs).map(|sub| Place { block, kind: *kind, sub }));

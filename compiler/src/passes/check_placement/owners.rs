@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Checks a function; true when nothing was placed by us or nothing is overwritten too early.
 pub fn check(function: OperationRef, device: &Device) -> bool {
     let mut check = Check::new(function, device);
-    if !check.tiles.iter().any(|t| t.planned) && !check.calls.values().flatten().any(|used| used.planned) {
+    if !check.tiles.iter().any(|t| t.planned) && check.calls.values().all(Vec::is_empty) {
         return true;
     }
     if let Some(block) = function.region(0).ok().and_then(|r| r.first_block()) {
@@ -140,12 +140,8 @@ impl<'c, 'a> Check<'c, 'a> {
             self.write(value);
             for tile in self.tiles_of(value) {
                 let placed = &self.tiles[tile];
-                let clash = used.iter().find(|u| {
-                    u.space == placed.space
-                        && u.start < placed.end
-                        && placed.start < u.end
-                        && (u.planned || placed.planned)
-                });
+                let clash =
+                    used.iter().find(|u| u.space == placed.space && u.start < placed.end && placed.start < u.end);
                 if let Some(clash) = clash.filter(|_| self.reported.insert((op_key(op), tile))) {
                     let message = format!(
                         "'func.call' op hands tile {} ({} {} to {}) to '{name}', which uses bytes {} to {} itself",
