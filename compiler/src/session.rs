@@ -17,7 +17,7 @@ use melior::{
 use pto_codegen::{Options as CodegenOptions, TassignCount};
 use pto_dialect::{
     Op, ParseOptions, attribute, constant_int,
-    device::Device,
+    device::{Device, Legality},
     diagnostics::{self, Collector, Diagnostic, INTERNAL, Severity},
     edit, new_context, op_name, parse,
 };
@@ -367,7 +367,8 @@ fn check_before(root: OperationRef, level: Level, device: &Device) -> Option<()>
 
 /// Where the author gives all addresses, that of a scratch tile is his too.
 fn check_scratch(op: Op, level: Level, device: &Device) -> bool {
-    let missing = if level == Level::Given { materialize_tmp::missing(op, device) } else { None };
+    let wanted = level == Level::Given && device.legality == Legality::A3;
+    let missing = if wanted { materialize_tmp::missing(op, device) } else { None };
     let Some((bytes, shape)) = missing else { return true };
     let message = format!(
         "'{}' op needs a scratch tile tmp of {bytes} bytes (vec {shape}) on {} when --pto-level=level3",
