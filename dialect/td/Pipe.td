@@ -124,8 +124,7 @@ def InitializeL2G2LPipeOp : PTO_Op<"initialize_l2g2l_pipe", [AttrSizedOperandSeg
   let results = (outs PipeRef:$pipe);
   let rule = "pipe_shape";
   let assemblyFormat = [{
-    ` ` `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size `,` `slot_num` `=` $slot_num
-        (`,` `local_slot_num` `=` $local_slot_num^)? (`,` `flag_base` `=` $flag_base^)? (`,` `nosplit` `=` $nosplit^)? `}`
+    custom<PipeShape>($dir_mask, $slot_size, $slot_num, $flag_base, $nosplit, $local_slot_num)
     `(` $gm_addr `:` type($gm_addr) (`,` $local_addr^ `:` type($local_addr))?
         (`,` $peer_local_addr^ `:` type($peer_local_addr))? `)` attr-dict `->` type($pipe)
   }];
@@ -139,8 +138,7 @@ def InitializeL2LPipeOp : PTO_Op<"initialize_l2l_pipe"> {
   let results = (outs PipeRef:$pipe);
   let rule = "pipe_shape";
   let assemblyFormat = [{
-    ` ` `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size `,` `slot_num` `=` $slot_num
-        (`,` `flag_base` `=` $flag_base^)? (`,` `nosplit` `=` $nosplit^)? `}`
+    custom<PipeShape>($dir_mask, $slot_size, $slot_num, $flag_base, $nosplit)
     `(` $local_addr `:` type($local_addr) (`,` $peer_local_addr^ `:` type($peer_local_addr))? `)` attr-dict `->` type($pipe)
   }];
 }

@@ -14,7 +14,7 @@ pub const ROWS: &[Row] = &[
     row("tests/cases/codegen/acc_epilogue_a5.pto", &["multiply", "collect"], || epilogue(1)),
     row("tests/cases/codegen/all_cores_meet.pto", &["rotate"], all_cores_meet),
     row("tests/cases/codegen/buffer_tokens.pto", &["tokens"], buffer_tokens),
-    row("tests/cases/codegen/core_signals.pto", &["multiply", "double"], core_signals),
+    row("tests/cases/codegen/core_signals.pto", &["multiply", "twice"], core_signals),
     row("tests/cases/codegen/event_arrays.pto", &["numbered"], numbered),
     row("tests/cases/codegen/event_arrays.pto", &["waited"], waited),
     row("tests/cases/codegen/slot_tensors.pto", &["multiply", "exponential"], slot_tensors),
