@@ -39,13 +39,6 @@ static void printStructPath(OpAsmPrinter &printer, Operation *, DenseI64ArrayAtt
   printer << ']';
 }
 
-/// An enumeration attribute in full or as `<case>`; printed in full.
-template <typename Attr>
-static ParseResult parseSpelled(OpAsmParser &parser, Attr &attribute) {
-  return parser.parseCustomAttributeWithFallback(attribute);
-}
-static void printSpelled(OpAsmPrinter &printer, Operation *, Attribute attribute) { printer << attribute; }
-
 /// `{dir_mask = 1, slot_size = 4096, slot_num = 8, local_slot_num = 4, flag_base = 0, nosplit = true}`; `local` is null for
 /// queues without a landing area.
 static ParseResult parsePipeKeys(OpAsmParser &parser, IntegerAttr &mask, IntegerAttr &size, IntegerAttr &slots,

@@ -26,7 +26,7 @@ def ReserveBufferOp : PTO_Op<"reserve_buffer"> {
                        OptionalAttr<I32Attr>:$base);
   let results = (outs I32Value:$addr);
   let assemblyFormat = [{
-    ` ` `{` `name` `=` $name `,` `size` `=` $size `,` `location` `=` custom<Spelled>($space) `,` `auto` `=` $autoAlloc
+    ` ` `{` `name` `=` $name `,` `size` `=` $size `,` `location` `=` $space `,` `auto` `=` $autoAlloc
         (`,` `base` `=` $base^)? `}` attr-dict `->` type($addr)
   }];
   let rule = "reserve_buffer";
