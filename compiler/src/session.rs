@@ -84,6 +84,8 @@ pub struct CompileOptions {
     pub planner: Planner,
     /// In which order tiles get addresses.
     pub order: Order,
+    /// At level 3, whether an operation that needs a scratch tile must be given one (as ptoas wants it).
+    pub strict_scratch: bool,
     /// Whether to insert barriers.
     pub sync: bool,
     /// Whether layouts are left as they are.
@@ -227,7 +229,7 @@ fn stages(context: &Context, text: &str, file: &str, options: &CompileOptions, o
     set_target(context, &module, &device);
     // Addresses of a front-end program are ours, whatever the level.
     let level = if front_end::is_program(text, file) { Level::Mixed } else { options.level };
-    check_before(module.as_operation(), level, &device)?;
+    check_before(module.as_operation(), level, options.strict_scratch, &device)?;
     outcome.stage = Stage::Passes;
     let settings = Settings {
         device,
@@ -347,7 +349,7 @@ fn set_target<'c>(context: &'c Context, module: &Module<'c>, device: &Device) {
 }
 
 /// What no pass is responsible for.
-fn check_before(root: OperationRef, level: Level, device: &Device) -> Option<()> {
+fn check_before(root: OperationRef, level: Level, strict_scratch: bool, device: &Device) -> Option<()> {
     let mut ok = foreign::check(root);
     for op in ir::walk(root) {
         if op_name(op) == "scf.for"
@@ -359,7 +361,7 @@ fn check_before(root: OperationRef, level: Level, device: &Device) -> Option<()>
         }
         ok &= foreign::check(op);
         if let Some(known) = Op::of(op) {
-            ok &= check_level(known, level) && check_scratch(known, level, device);
+            ok &= check_level(known, level) && (!strict_scratch || check_scratch(known, level, device));
         }
     }
     ok.then_some(())

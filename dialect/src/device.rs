@@ -31,9 +31,6 @@ pub struct Reserve {
     pub bytes: u64,
     /// Why.
     pub reason: String,
-    /// Whether it is given up where nothing else fits.
-    #[serde(default)]
-    pub last_resort: bool,
 }
 
 /// Limits in elements.
@@ -183,14 +180,9 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Where our own placement stops as long as it can.
+    /// Where our own placement must stop.
     pub fn placeable(&self) -> u64 {
         self.capacity.saturating_sub(self.reserve.as_ref().map_or(0, |r| r.bytes))
-    }
-
-    /// Where our own placement must stop.
-    pub fn last_resort(&self) -> u64 {
-        if self.reserve.as_ref().is_some_and(|r| r.last_resort) { self.capacity } else { self.placeable() }
     }
 }
 
@@ -314,11 +306,7 @@ impl Device {
             .iter_mut()
             .find(|m| m.space.name() == space)
             .ok_or_else(|| DeviceError::UnknownSpace { name: space.to_owned(), known: known.join(", ") })?;
-        memory.reserve = (bytes > 0).then(|| Reserve {
-            bytes,
-            reason: "asked for on the command line".to_owned(),
-            last_resort: false,
-        });
+        memory.reserve = (bytes > 0).then(|| Reserve { bytes, reason: "asked for on the command line".to_owned() });
         Ok(())
     }
 }

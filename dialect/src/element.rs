@@ -155,10 +155,13 @@ impl Element {
         self.name().trim_start_matches('u').starts_with('i') && self != Self::Index
     }
 
-    /// Whether a list such as `"i16 i32 f16"` contains it; a signless name stands for both signednesses.
+    /// Whether a list such as `"i16 i32 f16"` contains it; a signless name stands for both signednesses, `si16` for the
+    /// signed one alone.
     pub fn is_in(self, list: &str) -> bool {
         let name = self.name();
-        list.split_whitespace().any(|item| item == name || (self.is_integer() && name.strip_prefix('u') == Some(item)))
+        let bare = if self.is_integer() { name.strip_prefix('u') } else { None };
+        let signed = |item: &str| self.is_integer() && item.strip_prefix('s') == Some(name);
+        list.split_whitespace().any(|item| item == name || bare == Some(item) || signed(item))
     }
 }
 
@@ -172,6 +175,8 @@ mod tests {
         assert!(Element::I8.is_in("i8 f16"));
         assert!(!Element::I8.is_in("ui8 f16"));
         assert!(!Element::F16.is_in("bf16"));
+        assert!(Element::I16.is_in("si16 f16"));
+        assert!(!Element::U16.is_in("si16 f16"));
     }
 
     #[test]

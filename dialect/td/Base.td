@@ -92,7 +92,8 @@ def MultiTile   : PTO_Operand<"multi_tile", "none", PTO_IsMultiTile, "multi tile
 //   a group in `[...]` is printed only when everything it names is present (an attribute: and not its default);
 //   `[a|b]` prints b otherwise. Several statements are separated by `; `.
 //   "" means that codegen prints the op by name (views, control, pipes).
-// `a3`, `a5`: legal element types of `typed` (a tile operand, "dst" by default), separated by spaces;
+// `a3`, `a5`: legal element types of `typed` (a tile operand, "dst" by default), separated by spaces; `i16` is
+//   either signedness, `si16` and `ui16` are one (PTO-ISA static assertions of npu/a2a3 and npu/a5);
 //   "" = not restricted here, "-" = the op does not exist on that target.
 // `rule`: names of verifier rules in `dialect/src/verify.rs`, separated by spaces.
 // `inplace`: the ins operands whose storage `dst` may share, separated by spaces; "*" = any; "" = none.

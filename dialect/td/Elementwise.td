@@ -29,11 +29,11 @@ class BinaryTileOp<string m, string callee> : Elementwise<m, callee # "($dst, $s
     (ins TileIn:$src0, TileIn:$src1, TileOut:$dst)> {
   let summary = "element by element " # callee # " of two tiles";
 }
-def TAddOp : BinaryTileOp<"tadd", "TADD"> { let a3 = "i16 i32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
-def TSubOp : BinaryTileOp<"tsub", "TSUB"> { let a3 = "i16 i32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
-def TMulOp : BinaryTileOp<"tmul", "TMUL"> { let a3 = "i16 i32 f16 f32"; let a5 = "i16 i32 i64 f16 bf16 f32"; }
-def TMaxOp : BinaryTileOp<"tmax", "TMAX"> { let a3 = "i16 i32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
-def TMinOp : BinaryTileOp<"tmin", "TMIN"> { let a3 = "i16 i32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
+def TAddOp : BinaryTileOp<"tadd", "TADD"> { let a3 = "si16 si32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
+def TSubOp : BinaryTileOp<"tsub", "TSUB"> { let a3 = "si16 si32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
+def TMulOp : BinaryTileOp<"tmul", "TMUL"> { let a3 = "si16 si32 f16 f32"; let a5 = "i16 i32 i64 f16 bf16 f32"; }
+def TMaxOp : BinaryTileOp<"tmax", "TMAX"> { let a3 = "si16 si32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
+def TMinOp : BinaryTileOp<"tmin", "TMIN"> { let a3 = "si16 si32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
 def TAndOp : BinaryTileOp<"tand", "TAND"> { let a3 = "i8 i16 i32"; let a5 = "i8 i16 i32"; }
 def TOrOp : BinaryTileOp<"tor", "TOR"> { let a3 = "i8 i16 i32"; let a5 = "i8 i16 i32"; }
 def TShlOp : BinaryTileOp<"tshl", "TSHL"> { let a3 = "i8 i16 i32"; let a5 = "i8 i16 i32 i64"; let events = "V>S S>V"; }
@@ -42,7 +42,7 @@ def TShrOp : BinaryTileOp<"tshr", "TSHR"> { let a3 = "i8 i16 i32"; let a5 = "i8 
 // The library has no such call: the sum, then the larger of it and 0.
 def TAddReluOp : BinaryTileOp<"taddrelu", "TADDRELU"> {
   let cpp = "TADD($dst, $src0, $src1); TMAXS($dst, $dst, 0)";
-  let a3 = "i16 f16 f32";
+  let a3 = "si16 f16 f32";
   let a5 = "-";
 }
 
@@ -62,7 +62,7 @@ def TFModOp : PreciseBinaryTileOp<"tfmod", "TFMOD", PTO_FmodPrecisionAttr> {
 def TRemOp : Elementwise<"trem", "TREM[<$precisionType>]($dst, $src0, $src1, [$tmp|$dst])",
     (ins TileIn:$src0, TileIn:$src1, Optional<TileTmp>:$tmp, TileOut:$dst, Precision<PTO_RemPrecisionAttr>:$precisionType)> {
   let summary = "remainder with the sign of the divisor";
-  let a3 = "i32 f32";
+  let a3 = "si32 f32";
   let a5 = "i16 i32 i64 f16 f32";
   let rule = "vec row_major same_elem same_valid trem";
   let inplace_a3 = "";
@@ -101,7 +101,7 @@ def TPowOp : Elementwise<"tpow", "TPOW[<$precisionType>]($dst, $base, $exp, [$tm
 class TernaryTileOp<string m, string first> : Elementwise<m, first # "($dst, $src0, $src1); TADD($dst, $dst, $src2)",
     (ins TileIn:$src0, TileIn:$src1, TileIn:$src2, TileOut:$dst)> {
   let summary = first # " of two tiles, plus a third";
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "si16 si32 f16 f32";
   let a5 = "i8 i16 i32 i64 f16 bf16 f32";
   let inplace = "src0 src1";
 }
@@ -118,10 +118,10 @@ class ScalarTileOp<string m, string callee> : Elementwise<m, callee # "($dst, $s
   let summary = "element by element " # callee # " of a tile and a scalar";
   let rule = "vec same_elem same_valid";
 }
-def TAddSOp : ScalarTileOp<"tadds", "TADDS"> { let a3 = "i16 i32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
-def TSubSOp : ScalarTileOp<"tsubs", "TSUBS"> { let a3 = "i16 i32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
-def TMaxSOp : ScalarTileOp<"tmaxs", "TMAXS"> { let a3 = "i16 i32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
-def TMinSOp : ScalarTileOp<"tmins", "TMINS"> { let a3 = "i16 i32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
+def TAddSOp : ScalarTileOp<"tadds", "TADDS"> { let a3 = "si16 si32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
+def TSubSOp : ScalarTileOp<"tsubs", "TSUBS"> { let a3 = "si16 si32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
+def TMaxSOp : ScalarTileOp<"tmaxs", "TMAXS"> { let a3 = "si16 si32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
+def TMinSOp : ScalarTileOp<"tmins", "TMINS"> { let a3 = "si16 si32 f16 f32"; let a5 = "i8 i16 i32 i64 f16 bf16 f32"; }
 def TFModSOp : ScalarTileOp<"tfmods", "TFMODS"> {
   let a3 = "f32";
   let a5 = "i16 i32 f16 f32";
@@ -131,7 +131,7 @@ def TFModSOp : ScalarTileOp<"tfmods", "TFMODS"> {
 def TMulSOp : Elementwise<"tmuls", "TMULS($dst, $src0, $scalar)", (ins TileIn:$src0, Scalar:$scalar, TileOut:$dst)> {
   let summary = "element by element TMULS of a tile and a scalar";
   let rule = "vec same_elem same_valid";
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "si16 si32 f16 f32";
   let a5 = "i16 i32 i64 f16 bf16 f32";
 }
 
@@ -140,7 +140,7 @@ def TileOrScalar : PTO_Operand<"any", "read", Or<[PTO_IsTile, PTO_IsScalar]>, "t
 def TDivSOp : Elementwise<"tdivs", "TDIVS[<$precisionType>]($dst, $src, $scalar)",
     (ins TileOrScalar:$src, TileOrScalar:$scalar, TileOut:$dst, Precision<PTO_DivPrecisionAttr>:$precisionType)> {
   let summary = "a tile over a scalar, or a scalar over a tile";
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "si16 si32 f16 f32";
   let a5 = "i16 i32 i64 f16 f32";
   let rule = "vec same_elem same_valid tdivs";
   let inplace_a3 = "src";
@@ -177,7 +177,7 @@ def TXorSOp : Elementwise<"txors", "TXORS($dst, $src, $scalar, [$tmp|$dst])",
 def TRemSOp : Elementwise<"trems", "TREMS($dst, $src, $scalar, [$tmp|$dst])",
     (ins TileIn:$src, Scalar:$scalar, Optional<TileTmp>:$tmp, TileOut:$dst)> {
   let summary = "remainder of a tile and a scalar, with the sign of the divisor";
-  let a3 = "i32 f32";
+  let a3 = "si32 f32";
   let a5 = "i16 i32 i64 f16 f32";
   let rule = "vec row_major same_elem same_valid trem";
   let inplace_a3 = "";
@@ -211,7 +211,7 @@ def TAxpyOp : TileOp<"taxpy", "TAXPY($dst, $src, $scalar)", (ins TileIn:$src, Sc
 class ScalarThenTileOp<string m, string first> : Elementwise<m, first # "($dst, $src0, $scalar); TADD($dst, $dst, $src1)",
     (ins TileIn:$src0, Scalar:$scalar, TileIn:$src1, TileOut:$dst)> {
   let summary = first # " of a tile and a scalar, plus a tile";
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "si16 si32 f16 f32";
   let a5 = "i8 i16 i32 i64 f16 bf16 f32";
   let inplace = "src0";
 }
@@ -234,14 +234,14 @@ def TExpandsOp : TileOp<"texpands", "TEXPANDS($dst, $scalar)", (ins Scalar:$scal
 class UnaryTileOp<string m, string callee> : Elementwise<m, callee # "($dst, $src)", (ins TileIn:$src, TileOut:$dst)> {
   let summary = "element by element " # callee;
 }
-def TAbsOp : UnaryTileOp<"tabs", "TABS"> { let a3 = "f16 f32"; let a5 = "i8 i16 i32 f16 f32"; }
+def TAbsOp : UnaryTileOp<"tabs", "TABS"> { let a3 = "f16 f32"; let a5 = "si8 si16 si32 f16 f32"; }
 def TNegOp : UnaryTileOp<"tneg", "TNEG"> {
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "si16 si32 f16 f32";
   let a5 = "i16 i32 i64 f16 bf16 f32";
   let rule = "vec same_elem same_valid";
 }
 def TNotOp : UnaryTileOp<"tnot", "TNOT"> { let a3 = "i8 i16 i32"; let a5 = "i8 i16 i32"; }
-def TReluOp : UnaryTileOp<"trelu", "TRELU"> { let a3 = "i32 f16 f32"; let a5 = "i32 f16 f32"; }
+def TReluOp : UnaryTileOp<"trelu", "TRELU"> { let a3 = "si32 f16 f32"; let a5 = "si32 f16 f32"; }
 
 // The same with a precision in the template list.
 class PreciseUnaryTileOp<string m, string callee, PTO_EnumAttr precision> : Elementwise<m,
@@ -273,7 +273,7 @@ def TCmpOp : TileOp<"tcmp", "TCMP($dst, $src0, $src1, $cmpMode)",
     (ins TileIn:$src0, TileIn:$src1, TileOut:$dst, DefaultValuedAttr<PTO_CmpModeAttr, "::pto::CmpMode::eq">:$cmpMode)> {
   let summary = "compares two tiles into a mask of bits";
   let typed = "src0";
-  let a3 = "i32 f16 f32";
+  let a3 = "si32 f16 f32";
   let a5 = "i8 i16 i32 i64 f16 bf16 f32";
   let rule = "vec tcmp";
   let attrsInside = 1;
@@ -282,7 +282,7 @@ def TCmpSOp : TileOp<"tcmps", "TCMPS($dst, $src, $scalar, $cmpMode)",
     (ins TileIn:$src, Scalar:$scalar, TileOut:$dst, DefaultValuedAttr<PTO_CmpModeAttr, "::pto::CmpMode::eq">:$cmpMode)> {
   let summary = "compares a tile and a scalar into a mask of bits";
   let typed = "src";
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "i16 si32 f16 f32";
   let a5 = "i8 i16 i32 i64 f16 bf16 f32";
   let rule = "vec tcmp";
   let attrsInside = 1;

@@ -152,7 +152,7 @@ def THistogramOp : TileOp<"thistogram", "THISTOGRAM<HistByte::BYTE_$byte>($dst, 
 class PartialOp<string m, string callee> : TileOp<m, callee # "($dst, $src0, $src1)",
     (ins TileIn:$src0, TileIn:$src1, TileOut:$dst)> {
   let summary = callee # " of two tiles, where both are valid";
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "si16 si32 f16 f32";
   let a5 = "i8 i16 i32 i64 f16 bf16 f32";
   let rule = "vec row_major same_elem tpart";
 }
@@ -207,8 +207,8 @@ def TDequantOp : TileOp<"tdequant", "TDEQUANT($dst, $src, $scale, $offset)",
     (ins TileIn:$src, TileIn:$scale, TileIn:$offset, TileOut:$dst)> {
   let summary = "(src - offset) * scale";
   let typed = "src";
-  let a3 = "i8 i16";
-  let a5 = "i8 i16";
+  let a3 = "si8 si16";
+  let a5 = "si8 si16";
   let rule = "vec tdequant";
   let events = "V>S S>V";
 }

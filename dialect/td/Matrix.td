@@ -26,16 +26,16 @@ class MatmulOp<string kind, string callee> : ProductOp<kind, callee # "[<$accPha
     (ins TileIn:$lhs, TileIn:$rhs, TileOut:$dst, PTO_DefaultAccPhase:$accPhase)> {
   let summary = callee # ": lhs * rhs";
   let typed = "lhs";
-  let a3 = "i8 f16 bf16 f32";
-  let a5 = "i8 f16 bf16 f32 f8e4m3 f8e5m2 hif8";
+  let a3 = "si8 f16 bf16 f32";
+  let a5 = "si8 f16 bf16 f32 f8e4m3 f8e5m2 hif8";
   let rule = kind;
 }
 class MatmulAccOp<string kind, string callee> : ProductOp<kind # ".acc", callee # "_ACC[<$accPhase>]($dst, $acc_in, $lhs, $rhs)",
     (ins TileIn:$acc_in, TileIn:$lhs, TileIn:$rhs, TileOut:$dst, PTO_DefaultAccPhase:$accPhase)> {
   let summary = callee # "_ACC: acc_in + lhs * rhs";
   let typed = "lhs";
-  let a3 = "i8 f16 bf16 f32";
-  let a5 = "i8 f16 bf16 f32 f8e4m3 f8e5m2 hif8";
+  let a3 = "si8 f16 bf16 f32";
+  let a5 = "si8 f16 bf16 f32 f8e4m3 f8e5m2 hif8";
   let rule = kind # " acc_in_place";
   let inplace = "acc_in";
 }
@@ -43,8 +43,8 @@ class MatmulBiasOp<string kind, string callee> : ProductOp<kind # ".bias", calle
     (ins TileIn:$a, TileIn:$b, TileIn:$bias, TileOut:$dst, PTO_DefaultAccPhase:$accPhase)> {
   let summary = callee # "_BIAS: a * b + bias";
   let typed = "a";
-  let a3 = "i8 f16 bf16 f32";
-  let a5 = "i8 f16 bf16 f32 f8e4m3 f8e5m2 hif8";
+  let a3 = "si8 f16 bf16 f32";
+  let a5 = "si8 f16 bf16 f32 f8e4m3 f8e5m2 hif8";
   let rule = kind # " bias";
 }
 def TMatmulOp : MatmulOp<"tmatmul", "TMATMUL">;

@@ -20,15 +20,15 @@ class RowReduceOp<string m, string callee> : TileOp<m, callee # "($dst, $src, [$
     (ins TileIn:$src, Optional<TileTmp>:$tmp, TileOut:$dst)> {
   let summary = callee # " of every row";
   let typed = "src";
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "si16 si32 f16 f32";
   let rule = "vec same_elem row_reduce";
   let scratch = "row_reduce";
   let events = "V>S S>V";
 }
-def TRowSumOp : RowReduceOp<"trowsum", "TROWSUM"> { let a5 = "i16 i32 i64 f16 f32"; }
-def TRowProdOp : RowReduceOp<"trowprod", "TROWPROD"> { let a5 = "i16 i32 f16 f32"; }
-def TRowMaxOp : RowReduceOp<"trowmax", "TROWMAX"> { let a5 = "i8 i16 i32 i64 f16 f32"; }
-def TRowMinOp : RowReduceOp<"trowmin", "TROWMIN"> { let a5 = "i8 i16 i32 i64 f16 f32"; }
+def TRowSumOp : RowReduceOp<"trowsum", "TROWSUM"> { let a5 = "si16 si32 i64 f16 f32"; }
+def TRowProdOp : RowReduceOp<"trowprod", "TROWPROD"> { let a5 = "si16 si32 f16 f32"; }
+def TRowMaxOp : RowReduceOp<"trowmax", "TROWMAX"> { let a5 = "i8 si16 si32 i64 f16 f32"; }
+def TRowMinOp : RowReduceOp<"trowmin", "TROWMIN"> { let a5 = "i8 si16 si32 i64 f16 f32"; }
 
 // dst[i, 0] = the column of the largest or smallest src[i, *]
 class RowArgReduceOp<string m, string callee> : RowReduceOp<m, callee> {
@@ -46,7 +46,7 @@ def TRowArgMinOp : RowArgReduceOp<"trowargmin", "TROWARGMIN">;
 class ColReduceOp<string m, string callee> : TileOp<m, callee # "($dst, $src)", (ins TileIn:$src, TileOut:$dst)> {
   let summary = callee # " of every column";
   let typed = "src";
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "si16 si32 f16 f32";
   let a5 = "i8 i16 i32 i64 f16 bf16 f32";
   let rule = "vec row_major same_elem col_reduce";
 }
@@ -59,7 +59,7 @@ def TColSumOp : TileOp<"tcolsum", "TCOLSUM($dst, $src[, $tmp, $isBinary])",
     (ins TileIn:$src, Optional<TileTmp>:$tmp, TileOut:$dst, OptionalAttr<BoolAttr>:$isBinary)> {
   let summary = "TCOLSUM of every column";
   let typed = "src";
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "si16 si32 f16 f32";
   let a5 = "i8 i16 i32 i64 f16 bf16 f32";
   let rule = "vec row_major same_elem col_reduce tcolsum";
   let scratch = "tcolsum";
@@ -101,7 +101,7 @@ def TColExpandOp : ExpandOp<"tcolexpand", "TCOLEXPAND"> {
 class RowExpandBinOp<string m, string callee> : TileOp<m, callee # "($dst, $src0, $src1[, $tmp])",
     (ins TileIn:$src0, TileIn:$src1, Optional<TileTmp>:$tmp, TileOut:$dst)> {
   let summary = callee # " of a tile and a vector with one value per row";
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "si16 si32 f16 f32";
   let a5 = "i8 i16 i32 f16 bf16 f32";
   let rule = "vec same_elem row_expand_bin";
   let inplace = "src0";
@@ -127,7 +127,7 @@ def TRowExpandDivOp : TileOp<"trowexpanddiv", "TROWEXPANDDIV[<$precisionType>]($
 class ColExpandBinOp<string m, string callee> : TileOp<m, callee # "($dst, $src0, $src1)",
     (ins TileIn:$src0, TileIn:$src1, TileOut:$dst)> {
   let summary = callee # " of a tile and a vector with one value per column";
-  let a3 = "i16 i32 f16 f32";
+  let a3 = "si16 si32 f16 f32";
   let a5 = "i8 i16 i32 f16 bf16 f32";
   let rule = "vec row_major same_elem col_expand_bin";
   let inplace = "src0";

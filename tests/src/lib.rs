@@ -1,6 +1,6 @@
 //! What all tests share: the repository, the built programs, running them, folders of cases.
 //!
-//! The programs are run as a user runs them; nothing of the compiler is linked here. The tests are in `all/`, their
+//! The programs are run as a user runs them; of the compiler only the dialect's table of facts is linked here. The tests are in `all/`, their
 //! inputs in `cases/`, what is expected of printed text in `snapshots/`.
 
 use std::{

@@ -262,6 +262,7 @@ fn options(line: &CommandLine) -> Result<CompileOptions, String> {
         arch,
         on_conflict: OnConflict::Warn,
         lenient_target: true,
+        strict_scratch: true,
         defines: line.defines.clone(),
         reserves: line.reserves.clone(),
         level: level(line)?,

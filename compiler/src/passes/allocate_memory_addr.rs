@@ -131,13 +131,10 @@ impl<'c, 'a> PlaceSpace<'_, 'c, 'a> {
         obstacles.extend(fixed_ranges(space, reserved));
         let order = order_of(self.policy, &open, roots);
         let fixed: Vec<Range> = fixed_ranges(space, reserved).into_iter().chain(outside).collect();
-        // The part that is kept free is used only when nothing else fits.
-        let limits = [memory.placeable(), memory.last_resort()];
-        let placed = limits.into_iter().find_map(|limit| {
-            let request = layout::Request { space, policy: self.policy, limit, start, obstacles: &obstacles };
-            layout::sequential(&request, &order, &roots.list)
-                .or_else(|| self.share(&layout::Request { obstacles: &fixed, ..request }, &pinned, &order, roots))
-        });
+        let limit = memory.placeable();
+        let request = layout::Request { space, policy: self.policy, limit, start, obstacles: &obstacles };
+        let placed = layout::sequential(&request, &order, &roots.list)
+            .or_else(|| self.share(&layout::Request { obstacles: &fixed, ..request }, &pinned, &order, roots));
         let Some(addresses) = placed else {
             overflow::report(space, self.device, self.planner, roots, reserved, self.calls);
             return false;

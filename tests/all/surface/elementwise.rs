@@ -154,8 +154,12 @@ fn one(row: &Row, subject: &Subject, label: &str, attributes: &str, valid: (usiz
             list.push((operand.name, shape.text()));
         } else {
             // Of the element type, but where the operation has it as f32; integers without a sign.
-            let only_f32 = operand.name == "slope";
-            let ty = if only_f32 { named("f32") } else { subject.ty };
+            let only_integers = ["tands", "tors", "txors", "tshls", "tshrs"].contains(&subject.op);
+            let ty = match () {
+                () if operand.name == "slope" => named("f32"),
+                () if only_integers && !subject.ty.is_integer() => named("i32"),
+                () => subject.ty,
+            };
             let text = if ty.is_integer() { ty.text.trim_start_matches('u') } else { ty.text };
             let value = ty.decode(ty.encode(key(130 + seed as usize)));
             maker.scalar(operand.name, text, value);

@@ -138,11 +138,12 @@ fn sequence(_: &Row, subject: &Subject) -> Vec<Case> {
     let one = |down: bool, cols: usize, label: &str, seed: u64| {
         let mut maker = Maker::new(*subject, label);
         let shape = Shape::vec(subject.ty, 1, 128).valid(1, cols);
+        let text = if subject.ty.is_integer() { scalar_text(subject.ty) } else { "i32" };
         let start = subject.ty.wrap(i128::from(noise(seed, 5) >> 40));
-        maker.scalar("S", scalar_text(subject.ty), Num::I(start));
+        maker.scalar("S", text, Num::I(start));
         maker.tile("dst", &shape);
         let attributes = if down { "{descending = true}" } else { "" };
-        maker.op(&[("S", scalar_text(subject.ty).to_owned())], &[("dst", shape.text())], attributes);
+        maker.op(&[("S", text.to_owned())], &[("dst", shape.text())], attributes);
         let step = if down { -1 } else { 1 };
         let want = Data::new(subject.ty, 1, cols, |_, c| Num::I(start + step * c as i128));
         maker.store("dst", &shape, &want, Close::Exact);
@@ -209,7 +210,7 @@ fn random(_: &Row, subject: &Subject) -> Vec<Case> {
             shape.text()
         ));
         maker.names(["dst"]);
-        maker.callee("TRANDOM(");
+        maker.callee("TRandomKey key; TRandomCounter counter; TRANDOM(");
         let start = words[2..].iter().rev().fold(0u128, |all, word| all << 32 | u128::from(*word));
         let want = Data::new(subject.ty, 1, 256, |_, c| {
             let words_of = philox(start.wrapping_add(c as u128 / 4), [words[0], words[1]], rounds);
@@ -394,7 +395,7 @@ fn quantise_groups(_: &Row, subject: &Subject) -> Vec<Case> {
         let largest = |r: usize, g: usize| {
             data.values[r * cols + g * group..][..group].iter().fold(0f64, |m, v| m.max(v.float().abs()))
         };
-        let shared = |r: usize, g: usize| largest(r, g).log2().floor() as i32 - 8;
+        let shared = |r: usize, g: usize| largest(r, g).log2().floor().max(-100.0) as i32 - 8;
         let want = Data::new(narrow, rows, cols, |r, c| {
             let value = data.at(r, c).float() * 2f64.powi(-shared(r, c / group));
             Num::F(value.clamp(-448.0, 448.0))

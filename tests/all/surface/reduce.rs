@@ -152,7 +152,12 @@ fn cols(row: &Row, subject: &Subject) -> Vec<Case> {
 fn col_places(row: &Row, subject: &Subject) -> Vec<Case> {
     forms(|valid, label, seed| {
         let mut maker = Maker::new(*subject, label);
-        let src = data(row, subject, (0, 2), valid, seed);
+        let mut src = data(row, subject, (0, 2), valid, seed);
+        if subject.is_a3() && subject.ty.is_unsigned() {
+            // A3 compares the bits as floats: in the order of integers as long as they are positive and finite.
+            let most = if subject.ty.bits() == 16 { 0x7bff } else { 0x7f7f_ffff };
+            src = src.like(valid.0, valid.1, |r, c| Num::I(src.at(r, c).int() % most));
+        }
         let index = named("ui32");
         let (from, to) = (tile(subject, valid), Shape::vec(index, 1, WHOLE.1).valid(1, valid.1));
         maker.load("src", &from, &src);

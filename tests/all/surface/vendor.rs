@@ -41,7 +41,11 @@ pub fn unexpected(fates: &[Fate]) -> Vec<String> {
             Some(reason) => {
                 needed.insert(reason);
             }
-            None => problems.push(format!("{}: {}", fate.case.title(), message.lines().next().unwrap_or_default())),
+            None => problems.push(format!(
+                "{}: {}",
+                fate.case.title(),
+                message.lines().take(2).collect::<Vec<_>>().join(" ")
+            )),
         }
     }
     let idle = DIFFERS.iter().filter(|row| !needed.contains(row.4));

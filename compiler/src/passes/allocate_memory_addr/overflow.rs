@@ -18,7 +18,7 @@ pub fn report<'c, 'a>(
     calls: &Calls<'c, 'a>,
 ) {
     let Some(memory) = device.memory(space) else { return };
-    let available = memory.last_resort();
+    let available = memory.placeable();
     let name = space.name();
     let oversized = roots.list.iter().find(|r| r.space == space && r.addr.is_none() && r.size > available);
     if let Some(tile) = oversized {
@@ -95,7 +95,7 @@ pub fn unused_fit(function: OperationRef, device: &Device) -> bool {
 
 fn capacity_note(memory: &pto_dialect::device::Memory) -> String {
     match &memory.reserve {
-        Some(reserve) if !reserve.last_resort => format!(
+        Some(reserve) => format!(
             "{} has {} bytes, of which the top {} are kept free ({}); --reserve={}:0 gives them up",
             memory.memory,
             memory.capacity,
@@ -103,7 +103,7 @@ fn capacity_note(memory: &pto_dialect::device::Memory) -> String {
             reserve.reason,
             memory.space.name()
         ),
-        _ => {
+        None => {
             format!("{} has {} bytes; -D{}=<bytes> changes that", memory.memory, memory.capacity, memory.size_macro)
         }
     }

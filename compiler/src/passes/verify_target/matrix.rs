@@ -8,7 +8,7 @@ use pto_dialect::{BLayout, SLayout};
 
 /// Sum, left, right (PTO-ISA TMATMUL).
 const PRODUCTS: &[(&str, &str, &str)] =
-    &[("i32", "i8", "i8"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "f32", "f32")];
+    &[("i32", "si8", "si8"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "f32", "f32")];
 
 /// What A5 adds.
 const A5_PRODUCTS: &[(&str, &str, &str)] = &[("f32", "f8e4m3 f8e5m2", "f8e4m3 f8e5m2"), ("f32", "hif8", "hif8")];

@@ -180,9 +180,9 @@ TLOAD(a, part); //!",
             ..CASE
         },
         Case {
-            name: "what is not simulated",
+            name: "a prefetch without a workspace",
             body: "-PrefetchAsyncContext context; TPREFETCH_ASYNC(from, context); //!\n+TLOAD(a, from);",
-            says: &["TPREFETCH_ASYNC is not simulated"],
+            says: &["TPREFETCH_ASYNC: the context has no workspace"],
             rule,
             ..CASE
         },
