@@ -11,6 +11,12 @@ use std::sync::Arc;
 /// The module attribute that names the target.
 pub const TARGET_ATTRIBUTE: &str = "pto.target_arch";
 
+/// The module attribute that names a product (`Ascend950`).
+const PRODUCT_ATTRIBUTE: &str = "pto.device-spec";
+
+/// Beginnings of the names of A5 products.
+const A5_PRODUCTS: [&str; 2] = ["Ascend950", "Ascend910_95"];
+
 /// The target when neither the module nor the caller names one.
 pub const DEFAULT_TARGET: &str = "a3";
 
@@ -41,9 +47,12 @@ impl DeviceSource {
     }
 }
 
-/// What the module's attribute says.
+/// What the module's attributes say: the target by name, or the product that it is for.
 pub fn module_target(module: OperationRef) -> Option<String> {
-    attribute(module, TARGET_ATTRIBUTE).and_then(string_value)
+    attribute(module, TARGET_ATTRIBUTE).and_then(string_value).or_else(|| {
+        let product = attribute(module, PRODUCT_ATTRIBUTE).and_then(string_value)?;
+        A5_PRODUCTS.iter().any(|prefix| product.starts_with(prefix)).then(|| "a5".to_owned())
+    })
 }
 
 /// Reports a target that does not exist, at the module.

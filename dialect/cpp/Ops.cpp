@@ -5,6 +5,7 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace pto;
@@ -38,12 +39,57 @@ static void printStructPath(OpAsmPrinter &printer, Operation *, DenseI64ArrayAtt
   printer << ']';
 }
 
-/// An enumeration attribute in full or as `<case>`; printed in full.
-template <typename Attr>
-static ParseResult parseSpelled(OpAsmParser &parser, Attr &attribute) {
-  return parser.parseCustomAttributeWithFallback(attribute);
+/// `{dir_mask = 1, slot_size = 4096, slot_num = 8, local_slot_num = 4, flag_base = 0, nosplit = true}`; `local` is null for
+/// queues without a landing area.
+static ParseResult parsePipeKeys(OpAsmParser &parser, IntegerAttr &mask, IntegerAttr &size, IntegerAttr &slots,
+                                 IntegerAttr &flag, BoolAttr &nosplit, IntegerAttr *local) {
+  auto parseKey = [&]() -> ParseResult {
+    StringRef key;
+    SMLoc at = parser.getCurrentLocation();
+    if (parser.parseKeyword(&key) || parser.parseEqual())
+      return failure();
+    auto twice = [&] { return parser.emitError(at) << "'" << key << "' is given twice"; };
+    if (key == "nosplit")
+      return nosplit ? ParseResult(twice()) : parser.parseAttribute(nosplit);
+    IntegerAttr *value = llvm::StringSwitch<IntegerAttr *>(key)
+                             .Case("dir_mask", &mask)
+                             .Case("slot_size", &size)
+                             .Case("slot_num", &slots)
+                             .Case("flag_base", &flag)
+                             .Case("local_slot_num", local)
+                             .Default(nullptr);
+    if (!value)
+      return parser.emitError(at) << "unknown key '" << key << "' of a queue";
+    if (*value)
+      return twice();
+    return parser.parseAttribute(*value, parser.getBuilder().getIntegerType(key == "dir_mask" ? 8 : 32));
+  };
+  SMLoc at = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Braces, parseKey))
+    return failure();
+  if (!mask || !size || !slots)
+    return parser.emitError(at) << "expected dir_mask, slot_size and slot_num of a queue";
+  return success();
 }
-static void printSpelled(OpAsmPrinter &printer, Operation *, Attribute attribute) { printer << attribute; }
+static ParseResult parsePipeShape(OpAsmParser &parser, IntegerAttr &mask, IntegerAttr &size, IntegerAttr &slots,
+                                  IntegerAttr &flag, BoolAttr &nosplit, IntegerAttr &local) {
+  return parsePipeKeys(parser, mask, size, slots, flag, nosplit, &local);
+}
+static ParseResult parsePipeShape(OpAsmParser &parser, IntegerAttr &mask, IntegerAttr &size, IntegerAttr &slots,
+                                  IntegerAttr &flag, BoolAttr &nosplit) {
+  return parsePipeKeys(parser, mask, size, slots, flag, nosplit, nullptr);
+}
+static void printPipeShape(OpAsmPrinter &printer, Operation *, IntegerAttr mask, IntegerAttr size, IntegerAttr slots,
+                           IntegerAttr flag, BoolAttr nosplit, IntegerAttr local = {}) {
+  printer << "{dir_mask = " << mask.getInt() << ", slot_size = " << size.getInt() << ", slot_num = " << slots.getInt();
+  if (local)
+    printer << ", local_slot_num = " << local.getInt();
+  if (flag)
+    printer << ", flag_base = " << flag.getInt();
+  if (nosplit)
+    printer << ", nosplit = " << (nosplit.getValue() ? "true" : "false");
+  printer << '}';
+}
 
 #define GET_OP_CLASSES
 #include "PtoOps.cpp.inc"

@@ -26,7 +26,7 @@ def ReserveBufferOp : PTO_Op<"reserve_buffer"> {
                        OptionalAttr<I32Attr>:$base);
   let results = (outs I32Value:$addr);
   let assemblyFormat = [{
-    ` ` `{` `name` `=` $name `,` `size` `=` $size `,` `location` `=` custom<Spelled>($space) `,` `auto` `=` $autoAlloc
+    ` ` `{` `name` `=` $name `,` `size` `=` $size `,` `location` `=` $space `,` `auto` `=` $autoAlloc
         (`,` `base` `=` $base^)? `}` attr-dict `->` type($addr)
   }];
   let rule = "reserve_buffer";
@@ -124,8 +124,7 @@ def InitializeL2G2LPipeOp : PTO_Op<"initialize_l2g2l_pipe", [AttrSizedOperandSeg
   let results = (outs PipeRef:$pipe);
   let rule = "pipe_shape";
   let assemblyFormat = [{
-    ` ` `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size `,` `slot_num` `=` $slot_num
-        (`,` `local_slot_num` `=` $local_slot_num^)? (`,` `flag_base` `=` $flag_base^)? (`,` `nosplit` `=` $nosplit^)? `}`
+    custom<PipeShape>($dir_mask, $slot_size, $slot_num, $flag_base, $nosplit, $local_slot_num)
     `(` $gm_addr `:` type($gm_addr) (`,` $local_addr^ `:` type($local_addr))?
         (`,` $peer_local_addr^ `:` type($peer_local_addr))? `)` attr-dict `->` type($pipe)
   }];
@@ -139,8 +138,7 @@ def InitializeL2LPipeOp : PTO_Op<"initialize_l2l_pipe"> {
   let results = (outs PipeRef:$pipe);
   let rule = "pipe_shape";
   let assemblyFormat = [{
-    ` ` `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size `,` `slot_num` `=` $slot_num
-        (`,` `flag_base` `=` $flag_base^)? (`,` `nosplit` `=` $nosplit^)? `}`
+    custom<PipeShape>($dir_mask, $slot_size, $slot_num, $flag_base, $nosplit)
     `(` $local_addr `:` type($local_addr) (`,` $peer_local_addr^ `:` type($peer_local_addr))? `)` attr-dict `->` type($pipe)
   }];
 }

@@ -124,7 +124,7 @@ def WaitIntraBlockOp : CrossCoreOp<"wait_intra_block", (ins)> { let summary = "w
 def FenceBarrierAllOp : PTO_Op<"fence.barrier_all"> {
   let summary = "orders memory accesses of all pipes";
   let arguments = (ins PTO_Spelled<PTO_FenceScopeAttr>:$scope);
-  let assemblyFormat = "custom<Spelled>($scope) attr-dict";
+  let assemblyFormat = "$scope attr-dict";
 }
 
 def CmoCacheInvalidOp : PTO_Op<"cmo.cacheinvalid"> {
@@ -140,7 +140,7 @@ def SyncAllOp : PTO_Op<"syncall", [AttrSizedOperandSegments]> {
                        PTO_Spelled<PTO_SyncCoreTypeAttr>:$core_type);
   let assemblyFormat = [{
     `(` ($gm_workspace^ (`,` $used_cores^)? `:` type($gm_workspace) (`,` type($used_cores)^)?)? `)`
-    `mode` `=` custom<Spelled>($mode) `,` `core_type` `=` custom<Spelled>($core_type) attr-dict
+    `mode` `=` $mode `,` `core_type` `=` $core_type attr-dict
   }];
   let rule = "syncall";
 }

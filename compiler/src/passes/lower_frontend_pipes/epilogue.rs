@@ -148,11 +148,12 @@ fn takes(end: &End, value: Value, tile: &Tile) -> bool {
         let what = format!("expected {label} to hold {} for {}, found {element}", names.join(" or "), quant.case);
         return error(end.op, &what);
     }
-    let what = format!(
-        "expected {label} in vec with the layout that {} leaves, found {}",
-        end.epilogue.layout,
-        tile.describe()
-    );
+    let wanted = match end.epilogue.layout {
+        "nz2nd" => "row_major without boxes",
+        "nz2dn" => "col_major without boxes",
+        _ => "col_major blocks of row_major boxes",
+    };
+    let what = format!("expected {label} in vec, {wanted}, for layout = {}", end.epilogue.layout);
     end.epilogue.fits_layout(tile) || error(end.op, &what)
 }
 
