@@ -23,6 +23,7 @@ pub const ROWS: &[Row] = &[
     row("tests/cases/codegen/fixpipe_store.pto", &["quantised"], fixpipe_store),
     row("tests/cases/codegen/gather_sort.pto", &["top_values"], top_values),
     row("tests/cases/codegen/given_addresses.pto", &["row_maximum"], row_maximum),
+    row("tests/cases/codegen/called_with_tiles.pto", &["kernel"], called_with_tiles),
     row("tests/cases/codegen/helper_call.pto", &["kernel"], helper_call),
     row("tests/cases/codegen/layer_norm.pto", &["layer_norm"], layer_norm),
     row("tests/cases/codegen/local_array.pto", &["histogram"], histogram),
@@ -148,6 +149,12 @@ fn row_maximum() -> Vec<Trial> {
     let x = floats(&[16, 64], 10);
     let largest = column(&x, |row| row.iter().copied().fold(f64::NEG_INFINITY, f64::max));
     vec![Trial::new().read(&x).write(largest, EXACT)]
+}
+
+fn called_with_tiles() -> Vec<Trial> {
+    let (x, y) = (floats(&[16, 64], 41), floats(&[16, 64], 42));
+    let sum = zip(&x, &y, |x, y| y + f64::from(x.exp() as f32));
+    vec![Trial::new().read(&x).update(&y, sum, F32)]
 }
 
 fn helper_call() -> Vec<Trial> {
