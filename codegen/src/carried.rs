@@ -4,7 +4,7 @@
 use crate::{
     expression::Expression,
     function::Body,
-    view::{RANK, ViewBinding},
+    view::{ND, RANK, ViewBinding, stated_layout, variable_types},
 };
 use melior::ir::{
     BlockLike, OperationRef, Type, Value, ValueLike,
@@ -18,15 +18,6 @@ pub fn memory_reference(ty: Type) -> Option<(Element, Space)> {
     let memory = MemRefType::try_from(ty).ok()?;
     let space = memory.memory_space().and_then(enum_text).map_or(Some(Space::Gm), Space::by_name)?;
     Some((Element::of(memory.element())?, space))
-}
-
-/// `GlobalTensor<...>`, `pto::Shape<...>`, `pto::Stride<...>` of a variable.
-fn types(view: &View, layout: &str) -> [String; 3] {
-    let mut extents = vec!["1".to_owned(); RANK - view.shape.len().min(RANK)];
-    extents.extend(view.shape.iter().map(|e| e.map_or("-1".to_owned(), |e| e.to_string())));
-    let shape = format!("pto::Shape<{}>", extents.join(", "));
-    let stride = "pto::Stride<-1, -1, -1, -1, -1>".to_owned();
-    [format!("GlobalTensor<{}, {shape}, {stride}, {layout}>", view.element.cpp()), shape, stride]
 }
 
 impl<'c, 'a> Body<'_, 'c, 'a> {
@@ -51,9 +42,10 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     /// The C++ type of a variable for a value of control flow; for a view, with the layout of what flows in.
     pub fn variable_type(&mut self, value: Value<'c, 'a>, source: Option<Value<'c, 'a>>, name: &str) -> Option<String> {
         let Some(view) = View::of_value(value) else { return crate::function::cpp_type(value.r#type()) };
-        let layout = source.and_then(|s| self.layout_of(s, 0)).unwrap_or_else(|| "pto::Layout::ND".to_owned());
+        let layout = source.and_then(|s| self.layout_of(s, 0)).unwrap_or_else(|| ND.to_owned());
         self.remember_layout(name, &layout);
-        Some(types(&view, &layout)[0].clone())
+        let [ty, ..] = variable_types(&view, &layout);
+        Some(ty)
     }
 
     /// What is assigned to the variable `name` for a value.
@@ -70,7 +62,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         if binding.object.as_deref() == Some(name) {
             return name.to_owned();
         }
-        let [ty, shape, stride] = types(&view, &layout);
+        let [ty, shape, stride] = variable_types(&view, &layout);
         let (_, strides) = binding.aligned();
         let open = binding.shape.iter().zip(&view.shape).filter(|(_, e)| e.is_none());
         let extents: Vec<&str> = open.map(|(value, _)| value.text()).collect();
@@ -87,8 +79,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         let op = defining_op(value).filter(|_| depth < DEEPEST)?;
         if let Some(known) = Op::of(op) {
             if known.is("make_tensor_view") {
-                let layout = known.attr("layout").and_then(crate::spelling::enum_case);
-                return Some(format!("pto::{}", layout.unwrap_or_else(|| "Layout::ND".to_owned())));
+                return Some(stated_layout(known));
             }
             return self.layout_of(known.operand("source")?, depth + 1);
         }

@@ -1,6 +1,9 @@
 //! Communication between cards: groups of tensors, queues of asynchronous transfers.
 
-use crate::{expression::Expression, function::Body, view::ViewBinding};
+use crate::{
+    function::Body,
+    view::{ViewBinding, common_type},
+};
 use pto_dialect::Op;
 
 impl<'c, 'a> Body<'_, 'c, 'a> {
@@ -69,72 +72,5 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         self.line(format!(
             "pto::comm::BuildAsyncSession<pto::comm::DmaEngine::SDMA>({inputs}, {name}, {sync}u, {config}, {channels});"
         ));
-    }
-}
-
-/// One `GlobalTensor` type that all members have, and the constructor arguments of each. Extents and strides that are
-/// the same literal everywhere are part of the type. `None`: the layouts differ.
-fn common_type(members: &[ViewBinding]) -> Option<(String, Vec<String>)> {
-    let first = &members[0];
-    if members.iter().any(|m| m.layout != first.layout) {
-        return None;
-    }
-    let aligned: Vec<(Vec<Expression>, Vec<Expression>)> = members.iter().map(ViewBinding::aligned).collect();
-    let shapes: Vec<&Vec<Expression>> = aligned.iter().map(|(shape, _)| shape).collect();
-    let strides: Vec<&Vec<Expression>> = aligned.iter().map(|(_, strides)| strides).collect();
-    let (shape, shape_arguments) = common_dimensions("Shape", &shapes);
-    let (stride, stride_arguments) = common_dimensions("Stride", &strides);
-    let ty = format!("GlobalTensor<{}, {shape}, {stride}, {}>", first.element.cpp(), first.layout);
-    let arguments = members.iter().enumerate().map(|(index, member)| {
-        let base = member.base.text();
-        match (shape_arguments[index].as_str(), stride_arguments[index].as_str()) {
-            ("", "") => base.to_owned(),
-            (s, d) => format!("{base}, {shape}({s}), {stride}({d})"),
-        }
-    });
-    Some((ty, arguments.collect()))
-}
-
-/// `Shape<1, 1, 1, 16, -1>` and the run-time arguments of each member.
-fn common_dimensions(name: &str, members: &[&Vec<Expression>]) -> (String, Vec<String>) {
-    let fixed: Vec<Option<i64>> = (0..members[0].len())
-        .map(|dim| members[0][dim].literal().filter(|l| members.iter().all(|m| m[dim].literal() == Some(*l))))
-        .collect();
-    let arguments = members.iter().map(|member| {
-        let open = member.iter().zip(&fixed).filter(|(_, fixed)| fixed.is_none());
-        open.map(|(value, _)| value.text().to_owned()).collect::<Vec<_>>().join(", ")
-    });
-    let text: Vec<String> = fixed.iter().map(|f| f.map_or("-1".to_owned(), |l| l.to_string())).collect();
-    (format!("pto::{name}<{}>", text.join(", ")), arguments.collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use pto_dialect::Element;
-
-    fn member(base: &str, rows: Expression) -> ViewBinding {
-        ViewBinding {
-            base: Expression::atom(base),
-            shape: vec![rows, Expression::integer(64)],
-            strides: vec![Expression::integer(64), Expression::integer(1)],
-            layout: "pto::Layout::ND".to_owned(),
-            element: Element::F32,
-            object: None,
-        }
-    }
-
-    #[test]
-    fn members_of_different_extents_share_a_type() {
-        let same = common_type(&[member("p", Expression::integer(8)), member("q", Expression::integer(8))]);
-        let (ty, arguments) = same.expect("one layout");
-        assert!(ty.contains("Shape<1, 1, 1, 8, 64>"), "{ty}");
-        assert_eq!(arguments, ["p", "q"]);
-        let (ty, arguments) = common_type(&[member("p", Expression::integer(8)), member("q", Expression::atom("n"))])
-            .expect("one layout");
-        assert!(ty.contains("Shape<1, 1, 1, -1, 64>"), "{ty}");
-        assert!(arguments[1].contains("(n)"), "{arguments:?}");
-        let turned = ViewBinding { layout: "pto::Layout::DN".to_owned(), ..member("q", Expression::integer(8)) };
-        assert!(common_type(&[member("p", Expression::integer(8)), turned]).is_none());
     }
 }

@@ -5,15 +5,15 @@ use crate::{
     module::{Options, Shared},
     names::{Names, is_function_name},
     tile::tile_type,
-    view::{ViewBinding, parameter_type},
+    view::{ND, ViewBinding, variable_types},
 };
 use melior::ir::{
     BlockLike, BlockRef, OperationRef, RegionLike, Type, Value, ValueLike, attribute::TypeAttribute,
     operation::OperationLike, r#type::FunctionType,
 };
 use pto_dialect::{
-    Element, Op, Space, Tile, View, attribute, constant_int, device::Device, diagnostics, edit, enum_text,
-    name_of_value, op_name, pointer, position, string_value, value_key,
+    Element, Op, Space, Tile, View, attribute, constant_int, device::Device, diagnostics, edit, enum_text, int_values,
+    name_of_value, op_name, pointer, position, string_value, symbol_value, value_key,
 };
 use std::collections::HashMap;
 
@@ -89,14 +89,11 @@ pub fn cpp_type(ty: Type) -> Option<String> {
         return Some(tile_type(&tile));
     }
     if let Some(view) = View::of(ty) {
-        return Some(parameter_type(&view));
+        let [ty, ..] = variable_types(&view, ND);
+        return Some(ty);
     }
     if let Some((element, space)) = pointer(ty).or_else(|| crate::carried::memory_reference(ty)) {
         return Some(format!("{} {}*", qualifier(space), element.cpp()));
-    }
-    // How far each list of a merge was used (`tmrgsort`).
-    if ty.to_string() == "vector<4xi16>" {
-        return Some("MrgSortExecutedNumList".to_owned());
     }
     Element::of(ty).map(Element::cpp).or_else(|| crate::structure::handle_type(ty)).map(str::to_owned)
 }
@@ -162,10 +159,7 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
         let wanted = argument.and_then(name_of_value).unwrap_or_else(|| format!("arg{index}"));
         let name = self.names.fresh(&wanted);
         if let Some(value) = argument {
-            match View::of_value(value) {
-                Some(view) => self.bind_view_parameter(value, &view, &name),
-                None => self.bind(value, Expression::atom(name.clone())),
-            }
+            self.bind_variable(value, &name);
         }
         name
     }
@@ -432,9 +426,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     }
 
     fn emit_switch(&mut self, op: OperationRef<'c, 'a>) -> bool {
-        let cases = attribute(op, "cases")
-            .and_then(|a| melior::ir::attribute::DenseI64ArrayAttribute::try_from(a).ok())
-            .map(|a| (0..a.len()).filter_map(|i| a.element(i).ok()).collect::<Vec<i64>>());
+        let cases = attribute(op, "cases").and_then(int_values);
         let (Some(cases), Ok(selector)) = (cases, op.operand(0)) else { return false };
         let results = self.declare_results(op);
         let selector = self.argument(selector);
@@ -454,9 +446,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     }
 
     fn emit_func_call(&mut self, op: OperationRef<'c, 'a>) -> bool {
-        let callee = attribute(op, "callee").and_then(|a| {
-            melior::ir::attribute::FlatSymbolRefAttribute::try_from(a).ok().map(|a| a.value().to_owned())
-        });
+        let callee = attribute(op, "callee").and_then(symbol_value);
         let Some(callee) = callee else { return false };
         let arguments: Vec<String> = op.operands().map(|v| self.call_argument(op, v)).collect();
         let call = format!("{callee}({})", arguments.join(", "));
@@ -540,11 +530,16 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         }
         let indices: String = op.operands("indices").into_iter().map(|v| format!("[{}]", self.argument(v))).collect();
         let place = format!("{}{indices}", self.argument(value));
+        self.emit_access(op, &place);
+    }
+
+    /// A read of a place in memory of the scope (a copy: later writes do not change it), or a write to it.
+    pub fn emit_access(&mut self, op: Op<'c, 'a>, place: &str) {
         match (op.result(), op.operand("value")) {
-            (Some(result), _) => self.declare_scalar(result, &place),
-            (None, Some(new)) => {
-                let new = self.argument(new);
-                self.line(format!("{place} = {new};"));
+            (Some(result), _) => self.declare_scalar(result, place),
+            (None, Some(value)) => {
+                let value = self.argument(value);
+                self.line(format!("{place} = {value};"));
             }
             (None, None) => {}
         }
@@ -654,7 +649,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
 
     /// The layout of a view that control flow carries in a variable.
     pub fn carried_layout(&self, name: &str) -> String {
-        self.layouts.get(name).cloned().unwrap_or_else(|| "pto::Layout::ND".to_owned())
+        self.layouts.get(name).cloned().unwrap_or_else(|| ND.to_owned())
     }
 
     /// Remembers the layout of a view in a variable.

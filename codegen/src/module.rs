@@ -4,10 +4,8 @@ use crate::{
     function::{Body, is_declaration, symbol},
     structure::Structs,
 };
-use melior::ir::{
-    BlockLike, Module, OperationRef, RegionLike, attribute::FlatSymbolRefAttribute, operation::OperationLike,
-};
-use pto_dialect::{attribute, device::Device, diagnostics, op_name};
+use melior::ir::{BlockLike, Module, OperationRef, RegionLike, operation::OperationLike};
+use pto_dialect::{attribute, device::Device, diagnostics, op_name, symbol_value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How to print.
@@ -156,8 +154,8 @@ fn visit(
 fn calls(mut next: Option<OperationRef>, by_name: &BTreeMap<String, usize>, found: &mut BTreeSet<usize>) {
     while let Some(op) = next {
         if op_name(op) == "func.call" {
-            let callee = attribute(op, "callee").and_then(|a| FlatSymbolRefAttribute::try_from(a).ok());
-            found.extend(callee.and_then(|c| by_name.get(c.value())));
+            let callee = attribute(op, "callee").and_then(symbol_value);
+            found.extend(callee.and_then(|name| by_name.get(&name)));
         }
         for region in op.regions() {
             calls(region.first_block().and_then(|b| b.first_operation()), by_name, found);

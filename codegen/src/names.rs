@@ -209,8 +209,8 @@ fn identifier(wanted: &str) -> String {
     match cleaned.chars().next() {
         None => "v".to_owned(),
         Some(c) if c.is_ascii_digit() => format!("v{cleaned}"),
-        // All-capital names may be macros of the device headers.
         Some(_) if cleaned.starts_with(crate::structure::PREFIX) => format!("v_{cleaned}"),
+        // All-capital names may be macros of the device headers.
         Some(_) if cleaned.len() > 1 && !cleaned.chars().any(|c| c.is_ascii_lowercase()) => format!("v_{cleaned}"),
         Some(_) => cleaned.to_owned(),
     }

@@ -105,10 +105,8 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     /// `pto.declare_global`: an entry whose address the queue sets.
     pub fn emit_declare_global(&mut self, op: Op<'c, 'a>) {
         let Some(result) = op.result() else { return };
-        let strides = op.attr("strides").and_then(|a| melior::ir::attribute::DenseI64ArrayAttribute::try_from(a).ok());
-        let strides = strides.map(|s| (0..s.len()).filter_map(|i| s.element(i).ok()).collect::<Vec<i64>>());
         if !edit::is_unused(result) {
-            self.declare_entry(op.raw, result, strides);
+            self.declare_entry(op.raw, result, op.ints("strides"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Records on the stack: their C++ types, once for each type before the functions, and accesses to fields.
 
 use crate::{expression::Expression, function::Body};
-use melior::ir::{Type, Value, ValueLike, attribute::DenseI64ArrayAttribute};
+use melior::ir::{Type, Value, ValueLike};
 use pto_dialect::{Element, Op, struct_field, struct_fields};
 use std::collections::BTreeMap;
 
@@ -67,21 +67,12 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             let name = self.declare_name(result, "record");
             return self.line(format!("{ty} {name};"));
         }
-        let path = op.attr("path").and_then(|a| DenseI64ArrayAttribute::try_from(a).ok());
-        let (Some(record), Some(path)) = (op.operand("s"), path) else { return };
+        let (Some(record), Some(path)) = (op.operand("s"), op.ints("path")) else { return };
         let mut place = self.argument(record);
-        for index in (0..path.len()).filter_map(|i| path.element(i).ok()) {
+        for index in path {
             place.push_str(&format!(".f{index}"));
         }
-        match (op.result(), op.operand("value")) {
-            // A copy: later writes to the field do not change it.
-            (Some(result), _) => self.declare_scalar(result, &place),
-            (None, Some(value)) => {
-                let value = self.argument(value);
-                self.line(format!("{place} = {value};"));
-            }
-            (None, None) => {}
-        }
+        self.emit_access(op, &place);
     }
 
     /// `ub.poison`: a value on a path that nothing reads it on.
@@ -100,9 +91,11 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     }
 }
 
-/// The C++ type of the dialect's handles.
+/// The C++ type of objects of the library that are no tiles and no views.
 pub fn handle_type(ty: Type) -> Option<&'static str> {
     Some(match ty.to_string().as_str() {
+        // How far each list of a merge was used (`tmrgsort`).
+        "vector<4xi16>" => "MrgSortExecutedNumList",
         "!pto.async_session" => "pto::comm::AsyncSession",
         "!pto.async_event" => "pto::comm::AsyncEvent",
         "!pto.prefetch_async_context" => "pto::PrefetchAsyncContext",

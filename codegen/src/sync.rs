@@ -1,10 +1,7 @@
 //! Barriers, tokens, event ids in arrays, and signals between cores.
 
 use crate::{expression::Expression, function::Body, irregular::event_pipe};
-use pto_dialect::{Op, View, device::Legality, event_id_array_size};
-
-/// How many elements a soft SYNCALL counts in (PTO-ISA syncall_soft.hpp).
-const SYNCALL_ELEMENTS: i64 = 16;
+use pto_dialect::{Op, SYNCALL_ELEMENTS, View, device::Legality, event_id_array_size};
 
 impl<'c, 'a> Body<'_, 'c, 'a> {
     /// Prints the operation if it is one of those here.
@@ -75,14 +72,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
         }
         let (Some(array), Some(index)) = (op.operand("array"), op.operand("index")) else { return };
         let place = format!("{}[{}]", self.argument(array), self.argument(index));
-        match (op.result(), op.operand("value")) {
-            (Some(result), _) => self.declare_scalar(result, &place),
-            (None, Some(value)) => {
-                let value = self.argument(value);
-                self.line(format!("{place} = {value};"));
-            }
-            (None, None) => {}
-        }
+        self.emit_access(op, &place);
     }
 
     fn emit_syncall(&mut self, op: Op<'c, 'a>) {

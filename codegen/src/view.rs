@@ -7,6 +7,9 @@ use pto_dialect::{Element, Op, View};
 /// The C++ library's tensors always have five dimensions.
 pub const RANK: usize = 5;
 
+/// Rows one behind the other: the layout where nothing else is said.
+pub const ND: &str = "pto::Layout::ND";
+
 /// What is known of a view while its function is emitted.
 #[derive(Clone)]
 pub struct ViewBinding {
@@ -40,67 +43,74 @@ impl ViewBinding {
         (shape, strides)
     }
 
-    /// `Shape<1, 1, 1, 16, -1>` and the run-time arguments.
-    fn template(name: &str, values: &[Expression]) -> (String, Vec<String>) {
-        let fixed: Vec<String> =
-            values.iter().map(|v| v.literal().map_or("-1".to_owned(), |l| l.to_string())).collect();
-        let dynamic = values.iter().filter(|v| v.literal().is_none()).map(|v| v.text().to_owned()).collect();
-        (format!("pto::{name}<{}>", fixed.join(", ")), dynamic)
-    }
-
-    /// The C++ type, and constructor arguments for shape and strides (empty where everything is static).
-    fn declaration(&self) -> (String, String) {
-        let (shape, strides) = self.aligned();
-        let (shape, shape_arguments) = Self::template("Shape", &shape);
-        let (strides, stride_arguments) = Self::template("Stride", &strides);
-        let ty = format!("GlobalTensor<{}, {shape}, {strides}, {}>", self.element.cpp(), self.layout);
-        if shape_arguments.is_empty() && stride_arguments.is_empty() {
-            return (ty, String::new());
-        }
-        let arguments =
-            format!(", {shape}({}), {strides}({})", shape_arguments.join(", "), stride_arguments.join(", "));
-        (ty, arguments)
+    /// `GlobalTensor<...> name(...);`
+    fn declaration(&self, name: &str) -> String {
+        let (ty, arguments) = common_type(std::slice::from_ref(self)).expect("one view has one layout");
+        format!("{ty} {name}({});", arguments[0])
     }
 }
 
-/// The type of a view that is a function's parameter: its strides are only known at run time.
-pub fn parameter_type(view: &View) -> String {
-    let mut shape = vec!["1".to_owned(); RANK - view.shape.len().min(RANK)];
-    shape.extend(view.shape.iter().map(|e| e.map_or("-1".to_owned(), |e| e.to_string())));
-    format!(
-        "GlobalTensor<{}, pto::Shape<{}>, pto::Stride<-1, -1, -1, -1, -1>, pto::Layout::ND>",
-        view.element.cpp(),
-        shape.join(", ")
-    )
+/// One `GlobalTensor` type that all members have, and the constructor arguments of each. Extents and strides that are
+/// the same literal everywhere are part of the type. `None`: the layouts differ.
+pub fn common_type(members: &[ViewBinding]) -> Option<(String, Vec<String>)> {
+    let first = &members[0];
+    if members.iter().any(|m| m.layout != first.layout) {
+        return None;
+    }
+    let aligned: Vec<(Vec<Expression>, Vec<Expression>)> = members.iter().map(ViewBinding::aligned).collect();
+    let shapes: Vec<&Vec<Expression>> = aligned.iter().map(|(shape, _)| shape).collect();
+    let strides: Vec<&Vec<Expression>> = aligned.iter().map(|(_, strides)| strides).collect();
+    let (shape, shape_arguments) = common_dimensions("Shape", &shapes);
+    let (stride, stride_arguments) = common_dimensions("Stride", &strides);
+    let ty = format!("GlobalTensor<{}, {shape}, {stride}, {}>", first.element.cpp(), first.layout);
+    let arguments = members.iter().enumerate().map(|(index, member)| {
+        let base = member.base.text();
+        match (shape_arguments[index].as_str(), stride_arguments[index].as_str()) {
+            ("", "") => base.to_owned(),
+            (s, d) => format!("{base}, {shape}({s}), {stride}({d})"),
+        }
+    });
+    Some((ty, arguments.collect()))
+}
+
+/// `Shape<1, 1, 1, 16, -1>` and the run-time arguments of each member.
+fn common_dimensions(name: &str, members: &[&Vec<Expression>]) -> (String, Vec<String>) {
+    let fixed: Vec<Option<i64>> = (0..members[0].len())
+        .map(|dim| members[0][dim].literal().filter(|l| members.iter().all(|m| m[dim].literal() == Some(*l))))
+        .collect();
+    let arguments = members.iter().map(|member| {
+        let open = member.iter().zip(&fixed).filter(|(_, fixed)| fixed.is_none());
+        open.map(|(value, _)| value.text().to_owned()).collect::<Vec<_>>().join(", ")
+    });
+    let text: Vec<String> = fixed.iter().map(|f| f.map_or("-1".to_owned(), |l| l.to_string())).collect();
+    (format!("pto::{name}<{}>", text.join(", ")), arguments.collect())
+}
+
+/// `GlobalTensor<...>`, `pto::Shape<...>`, `pto::Stride<...>` of a variable or parameter: its strides, and extents that the
+/// type leaves open, are known only at run time.
+pub fn variable_types(view: &View, layout: &str) -> [String; 3] {
+    let mut extents = vec!["1".to_owned(); RANK - view.shape.len().min(RANK)];
+    extents.extend(view.shape.iter().map(|e| e.map_or("-1".to_owned(), |e| e.to_string())));
+    let shape = format!("pto::Shape<{}>", extents.join(", "));
+    let stride = "pto::Stride<-1, -1, -1, -1, -1>".to_owned();
+    [format!("GlobalTensor<{}, {shape}, {stride}, {layout}>", view.element.cpp()), shape, stride]
+}
+
+/// The layout that `pto.make_tensor_view` states.
+pub fn stated_layout(op: Op) -> String {
+    op.attr("layout").and_then(crate::spelling::enum_case).map_or(ND.to_owned(), |layout| format!("pto::{layout}"))
 }
 
 impl<'c, 'a> Body<'_, 'c, 'a> {
-    /// A parameter of view type: already an object.
-    pub fn bind_view_parameter(&mut self, value: Value<'c, 'a>, view: &View, name: &str) {
-        let offset = RANK - view.shape.len().min(RANK);
-        let query = |what: &str, i: usize| Expression::atom(format!("{name}.Get{what}({})", i + offset));
-        let shape = view.shape.iter().enumerate();
-        let binding = ViewBinding {
-            base: Expression::atom(format!("{name}.data()")),
-            shape: shape.map(|(i, e)| e.map_or_else(|| query("Shape", i), Expression::integer)).collect(),
-            strides: (0..view.shape.len()).map(|i| query("Stride", i)).collect(),
-            layout: "pto::Layout::ND".to_owned(),
-            element: view.element,
-            object: Some(name.to_owned()),
-        };
-        self.bind_view(value, binding);
-    }
-
     /// `pto.make_tensor_view`.
     pub fn emit_make_tensor_view(&mut self, op: Op<'c, 'a>) {
         let (Some(ptr), Some(result)) = (op.operand("ptr"), op.result()) else { return };
         let Some(view) = View::of_value(result) else { return };
-        let layout = op.attr("layout").and_then(crate::spelling::enum_case).unwrap_or_else(|| "Layout::ND".to_owned());
         let binding = ViewBinding {
             base: self.expression(ptr),
             shape: op.operands("shape").into_iter().map(|v| self.atom_of(v)).collect(),
             strides: op.operands("strides").into_iter().map(|v| self.atom_of(v)).collect(),
-            layout: format!("pto::{layout}"),
+            layout: stated_layout(op),
             element: view.element,
             object: None,
         };
@@ -135,7 +145,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             base: Expression::atom("nullptr"),
             shape: integers(&shape),
             strides: integers(&strides.unwrap_or_else(dense)),
-            layout: "pto::Layout::ND".to_owned(),
+            layout: ND.to_owned(),
             element: view.element,
             object: None,
         };
@@ -151,13 +161,12 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             base,
             shape: vec![Expression::integer(count)],
             strides: vec![Expression::integer(1)],
-            layout: "pto::Layout::ND".to_owned(),
+            layout: ND.to_owned(),
             element: Element::I32,
             object: None,
         };
         let name = self.fresh_name("workspace");
-        let (ty, arguments) = binding.declaration();
-        self.line(format!("{ty} {name}({}{arguments});", binding.base.text()));
+        self.line(binding.declaration(&name));
         name
     }
 
@@ -167,8 +176,7 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             return self.fail(op, "needs 1 to 5 dimensions, and as many strides");
         }
         let name = self.declare_name(value, "view");
-        let (ty, arguments) = binding.declaration();
-        self.line(format!("{ty} {name}({}{arguments});", binding.base.text()));
+        self.line(binding.declaration(&name));
         binding.object = Some(name);
     }
 
@@ -195,5 +203,36 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             Some(value) => self.bind(result, value.clone()),
             None => self.fail(op.raw, "needs a constant dimension within the view's rank"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pto_dialect::Element;
+
+    fn member(base: &str, rows: Expression) -> ViewBinding {
+        ViewBinding {
+            base: Expression::atom(base),
+            shape: vec![rows, Expression::integer(64)],
+            strides: vec![Expression::integer(64), Expression::integer(1)],
+            layout: ND.to_owned(),
+            element: Element::F32,
+            object: None,
+        }
+    }
+
+    #[test]
+    fn members_of_different_extents_share_a_type() {
+        let same = common_type(&[member("p", Expression::integer(8)), member("q", Expression::integer(8))]);
+        let (ty, arguments) = same.expect("one layout");
+        assert!(ty.contains("Shape<1, 1, 1, 8, 64>"), "{ty}");
+        assert_eq!(arguments, ["p", "q"]);
+        let (ty, arguments) = common_type(&[member("p", Expression::integer(8)), member("q", Expression::atom("n"))])
+            .expect("one layout");
+        assert!(ty.contains("Shape<1, 1, 1, -1, 64>"), "{ty}");
+        assert!(arguments[1].contains("(n)"), "{arguments:?}");
+        let turned = ViewBinding { layout: "pto::Layout::DN".to_owned(), ..member("q", Expression::integer(8)) };
+        assert!(common_type(&[member("p", Expression::integer(8)), turned]).is_none());
     }
 }

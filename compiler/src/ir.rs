@@ -1,7 +1,7 @@
 //! Walking IR: functions, operations in order, what a message calls them.
 
 use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, operation::OperationLike};
-use pto_dialect::{Op, attribute, enum_text, name_of_value, op_name, string_value};
+use pto_dialect::{Op, attribute, enum_text, name_of_value, op_name, string_value, symbol_value};
 
 /// The functions below an operation (a module, or modules in it), in source order.
 pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
@@ -84,6 +84,15 @@ pub fn kernel_kind<'c>(function: OperationRef<'c, '_>) -> Option<&'c str> {
     attribute(function, "pto.kernel_kind").and_then(enum_text)
 }
 
+/// The core of a section.
+pub fn section_kind(op: OperationRef) -> Option<&'static str> {
+    match op_name(op) {
+        "pto.section.cube" => Some("cube"),
+        "pto.section.vector" => Some("vector"),
+        _ => None,
+    }
+}
+
 /// What messages call a value: `%acc`, or its type's role when it has no name.
 pub fn label(value: Value) -> String {
     name_of_value(value).map_or_else(|| "<unnamed>".to_owned(), |name| format!("%{name}"))
@@ -91,14 +100,17 @@ pub fn label(value: Value) -> String {
 
 /// The function that an operation stands in.
 pub fn function_of<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    let mut next = op.parent_operation();
-    while let Some(parent) = next {
-        if op_name(parent) == "func.func" {
-            return Some(parent);
-        }
-        next = parent.parent_operation();
-    }
-    None
+    ancestors(op).find(|&parent| op_name(parent) == "func.func")
+}
+
+/// The operations that an operation stands in, from the innermost.
+pub fn ancestors<'c, 'a>(op: OperationRef<'c, 'a>) -> impl Iterator<Item = OperationRef<'c, 'a>> {
+    std::iter::successors(op.parent_operation(), |parent| parent.parent_operation())
+}
+
+/// The name of the function that a call names.
+pub fn callee(call: OperationRef) -> Option<String> {
+    attribute(call, "callee").and_then(symbol_value)
 }
 
 /// The function of a name that a function means: one of its own module, else the only one of that name that is not
@@ -119,12 +131,5 @@ pub fn peer_function<'c, 'a>(function: OperationRef<'c, 'a>, name: &str) -> Opti
 /// Whether an operation stands in the block of another one, or deeper inside it.
 pub fn in_block_of(inner: OperationRef, outer: OperationRef) -> bool {
     let wanted = outer.block();
-    let mut next = Some(inner);
-    while let Some(op) = next {
-        if op.block() == wanted {
-            return true;
-        }
-        next = op.parent_operation();
-    }
-    false
+    std::iter::once(inner).chain(ancestors(inner)).any(|op| op.block() == wanted)
 }

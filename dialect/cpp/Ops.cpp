@@ -88,7 +88,7 @@ static void printPipeShape(OpAsmPrinter &printer, Operation *, IntegerAttr mask,
     printer << ", flag_base = " << flag.getInt();
   if (nosplit)
     printer << ", nosplit = " << (nosplit.getValue() ? "true" : "false");
-  printer << '}';
+  printer << "} ";
 }
 
 #define GET_OP_CLASSES

@@ -6,7 +6,10 @@ use crate::{
 };
 use melior::ir::{
     Attribute, AttributeLike, OperationRef, Value, ValueLike,
-    attribute::{BoolAttribute, DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute},
+    attribute::{
+        BoolAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
+        StringAttribute,
+    },
     operation::OperationLike,
 };
 use melior::{Context, ContextRef};
@@ -111,8 +114,12 @@ impl<'c, 'a> Op<'c, 'a> {
 
     /// The name that a symbol attribute refers to.
     pub fn symbol(&self, name: &str) -> Option<String> {
-        let attribute = FlatSymbolRefAttribute::try_from(self.attr(name)?).ok()?;
-        Some(attribute.value().to_owned())
+        self.attr(name).and_then(symbol_value)
+    }
+
+    /// A dense array of integers.
+    pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        self.attr(name).and_then(int_values)
     }
 
     /// The case of an enumeration attribute.
@@ -142,6 +149,17 @@ pub fn string_value(attribute: Attribute) -> Option<String> {
         return None;
     }
     StringAttribute::try_from(attribute).ok().map(|a| a.value().to_owned())
+}
+
+/// The name that a symbol attribute refers to.
+pub fn symbol_value(attribute: Attribute) -> Option<String> {
+    FlatSymbolRefAttribute::try_from(attribute).ok().map(|a| a.value().to_owned())
+}
+
+/// The numbers of a dense array of 64-bit integers.
+pub fn int_values(attribute: Attribute) -> Option<Vec<i64>> {
+    let array = DenseI64ArrayAttribute::try_from(attribute).ok()?;
+    (0..array.len()).map(|i| array.element(i).ok()).collect()
 }
 
 /// The case of an enumeration attribute (`CAST_RINT`).

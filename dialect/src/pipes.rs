@@ -77,6 +77,9 @@ pub fn accesses<'c, 'a>(op: Op<'c, 'a>) -> Vec<Access<'c, 'a>> {
     op.named_operands().into_iter().filter_map(to_access).collect()
 }
 
+/// Elements of i32 that a soft `syncall` counts in. Source: PTO-ISA, syncall_soft.hpp: 64 bytes.
+pub const SYNCALL_ELEMENTS: i64 = 16;
+
 /// Memory that the library takes for itself from address 0 on, in bytes. Source: PTO-ISA, TPrefetchAsyncImpl.hpp: a prefetch
 /// context puts its queue of 256 bytes at address 0 of UB, whatever stands there.
 pub fn fixed_memory(op: Op) -> Option<(Space, u64)> {

@@ -57,7 +57,7 @@ pub fn run(module: OperationRef, device: &Device, options: &AllocationOptions) -
     let by_name = policy::ByName(target_policy.clone());
     let usual: &dyn MemoryAllocatorPolicy = if options.order == Order::Name { &by_name } else { &target_policy };
     let policy: &dyn MemoryAllocatorPolicy = options.policy.as_deref().unwrap_or(usual);
-    let mut calls = Calls::of(ir::functions(module));
+    let mut calls = Calls::of(ir::functions(module), device);
     let Some(order) = calls.order() else { return false };
     let mut ok = true;
     for function in order {
@@ -113,7 +113,7 @@ impl<'c, 'a> PlaceSpace<'_, 'c, 'a> {
         }
         let Some(memory) = self.device.memory(space) else { return true };
         let function = roots.function;
-        let mut outside = self.calls.given_by_callers(function, space, self.device);
+        let mut outside = self.calls.given_by_callers(function, space);
         outside.extend(self.calls.buffers(function, space));
         outside.extend(self.calls.sibling_buffers(function, space));
         let mut obstacles = fixed_ranges(space, reserved);

@@ -169,6 +169,20 @@ fn check_scales(op: Op, ops: &[Op]) -> bool {
     let mut ok = !op.facts.has_rule("acc_in_place") || check_accumulator(op);
     for (of, scale) in [("a", "a_scale"), ("b", "b_scale")] {
         let (Some(of), Some(scale)) = (op.operand(of), op.operand(scale)) else { continue };
+        if let Some(tile) = Tile::of_value(scale).filter(|t| t.space == Space::Scaling) {
+            let message = format!(
+                "'{}' op finds the scales of {} in a memory of their own, but {} ({}) stands in the fixpipe buffer",
+                op.facts.name,
+                ir::label(of),
+                ir::label(scale),
+                tile.describe()
+            );
+            diagnostics::error(op.raw.location(), "PTO-0613", message)
+                .help("scales are tiles of !pto.f8E8M0 in boxes: slayout=row_major for left, col_major for right")
+                .emit();
+            ok = false;
+            continue;
+        }
         let is = |operand: Option<Value>, wanted: Value| operand.is_some_and(|v| value_key(v) == value_key(wanted));
         // Placed by the kernel itself, at run time.
         let moved =

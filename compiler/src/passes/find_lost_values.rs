@@ -28,14 +28,7 @@ pub fn run(module: OperationRef, _device: &Device) -> bool {
 }
 
 fn is_in_loop(op: OperationRef) -> bool {
-    let mut next = op.parent_operation();
-    while let Some(parent) = next.filter(|parent| op_name(*parent) != "func.func") {
-        if matches!(op_name(parent), "scf.for" | "scf.while") {
-            return true;
-        }
-        next = parent.parent_operation();
-    }
-    false
+    ir::ancestors(op).any(|parent| matches!(op_name(parent), "scf.for" | "scf.while"))
 }
 
 /// The first operation that writes a tile, if all that its users do is write it. An operation with several results may

@@ -6,7 +6,7 @@
 
 use crate::ir;
 use melior::ir::{OperationRef, operation::OperationLike};
-use pto_dialect::{Op, Pipe, Space, Tile, attribute, device::Device, diagnostics, edit, enum_attr, op_name, pipe_of};
+use pto_dialect::{Op, Pipe, Space, Tile, attribute, device::Device, diagnostics, edit, enum_attr, pipe_of};
 
 /// Runs the pass on a module.
 pub fn run(module: OperationRef, device: &Device) -> bool {
@@ -51,16 +51,8 @@ fn core_of_name(op: Op) -> Option<&'static str> {
 
 /// The kind of the innermost section, else of the function.
 fn enclosing_kind<'c>(op: OperationRef<'c, '_>) -> Option<&'c str> {
-    let mut next = op.parent_operation();
-    while let Some(parent) = next {
-        match op_name(parent) {
-            "pto.section.cube" => return Some("cube"),
-            "pto.section.vector" => return Some("vector"),
-            "func.func" => return ir::kernel_kind(parent),
-            _ => next = parent.parent_operation(),
-        }
-    }
-    None
+    let core = ir::ancestors(op).find_map(ir::section_kind);
+    core.or_else(|| ir::function_of(op).and_then(ir::kernel_kind))
 }
 
 fn infer(function: OperationRef, device: &Device) -> bool {

@@ -66,7 +66,7 @@ fn lower_function<'c, 'a>(function: OperationRef<'c, 'a>, device: &Device, outpu
     for op in ops {
         let id = op.int("id").unwrap_or(0);
         match op.mnemonic() {
-            "aic_initialize_pipe" | "aiv_initialize_pipe" => {
+            _ if check::is_end(op) => {
                 let output = outputs.get(&op_key(op.raw)).copied();
                 match build_handle(op, device) {
                     Some(handle) => {
@@ -90,7 +90,7 @@ fn lower_function<'c, 'a>(function: OperationRef<'c, 'a>, device: &Device, outpu
     }
     settings.into_iter().for_each(|op| edit::erase(op.raw));
     for op in ir::walk(function).into_iter().filter_map(Op::of) {
-        if ok && (op.is("aic_initialize_pipe") || op.is("aiv_initialize_pipe")) {
+        if ok && check::is_end(op) {
             edit::erase(op.raw);
         }
     }
@@ -187,8 +187,7 @@ fn slot_strides(op: Op) -> Option<Vec<i64>> {
     if definition.is("make_tensor_view") {
         return definition.operands("strides").into_iter().map(constant_int).collect();
     }
-    let stated = DenseI64ArrayAttribute::try_from(definition.attr("strides")?).ok()?;
-    (0..stated.len()).map(|i| stated.element(i).ok()).collect()
+    definition.ints("strides")
 }
 
 /// Push, pop, free and alloc on the handle.

@@ -39,15 +39,6 @@ pub fn run(module: OperationRef, device: &Device) -> bool {
     ok
 }
 
-/// The core of a section.
-pub fn section_kind(op: OperationRef) -> Option<&'static str> {
-    match op_name(op) {
-        "pto.section.cube" => Some("cube"),
-        "pto.section.vector" => Some("vector"),
-        _ => None,
-    }
-}
-
 /// Whether a function has work for both cores outside of sections, or some beside the sections that it has.
 fn needs_sections(function: OperationRef, device: &Device) -> bool {
     let mut kinds = Kinds::default();
@@ -66,7 +57,7 @@ struct Kinds {
 impl Kinds {
     fn collect(&mut self, root: OperationRef, device: &Device) {
         for op in ir::blocks(root).into_iter().flat_map(ir::operations) {
-            if section_kind(op).is_some() {
+            if ir::section_kind(op).is_some() {
                 self.section = true;
                 continue;
             }
@@ -165,7 +156,7 @@ const PURE: [&str; 23] = [
 ];
 
 fn class_of(op: OperationRef, device: &Device) -> Class {
-    if section_kind(op).is_some() {
+    if ir::section_kind(op).is_some() {
         return Class::Both;
     }
     let mut kinds = Kinds::default();
@@ -318,12 +309,5 @@ fn values_stay_inside(section: OperationRef, run: &Run) -> bool {
 }
 
 fn is_inside(op: OperationRef, section: OperationRef) -> bool {
-    let mut next = op.parent_operation();
-    while let Some(parent) = next {
-        if op_key(parent) == op_key(section) {
-            return true;
-        }
-        next = parent.parent_operation();
-    }
-    false
+    ir::ancestors(op).any(|parent| op_key(parent) == op_key(section))
 }

@@ -339,9 +339,7 @@ pub fn declare_global(check: &mut Check) {
     let Some(view) = check.op.result().and_then(View::of_value) else { return };
     let open = view.shape.iter().any(Option::is_none);
     check.require(!open, SHAPE, format_args!("known extents"), "one that is open");
-    let strides =
-        check.op.attr("strides").and_then(|a| melior::ir::attribute::DenseI64ArrayAttribute::try_from(a).ok());
-    if let Some(strides) = strides {
+    if let Some(strides) = check.op.ints("strides") {
         let rank = view.shape.len();
         check.require(strides.len() == rank, RANK, format_args!("{rank} strides"), strides.len());
     }

@@ -10,9 +10,7 @@ use crate::{
     op::{Op, attribute, op_name, value_key},
     types::{pointer, struct_field, struct_fields},
 };
-use melior::ir::{
-    BlockLike, OperationRef, RegionLike, Type, ValueLike, attribute::DenseI64ArrayAttribute, operation::OperationLike,
-};
+use melior::ir::{BlockLike, OperationRef, RegionLike, Type, ValueLike, operation::OperationLike};
 
 /// `declare_struct`: its memory ends with the scope, so nothing but the accesses may have it.
 pub fn declare_struct(check: &mut Check) {
@@ -29,15 +27,13 @@ pub fn declare_struct(check: &mut Check) {
 
 /// `struct_get`, `struct_set`: a path to a scalar, of the value's type.
 pub fn struct_access(check: &mut Check) {
-    let (Some(root), Some(path)) = (check.op.operand("s"), check.op.attr("path")) else { return };
-    let Ok(path) = DenseI64ArrayAttribute::try_from(path) else { return };
+    let (Some(root), Some(path)) = (check.op.operand("s"), check.op.ints("path")) else { return };
     if !check.require(!path.is_empty(), FORM, format_args!("a path of at least one field"), "none") {
         return;
     }
     let mut ty: Type = root.r#type();
-    for depth in 0..path.len() {
-        let (index, fields) = (path.element(depth).unwrap_or(-1), struct_fields(ty));
-        let Some(fields) = fields else {
+    for (depth, &index) in path.iter().enumerate() {
+        let Some(fields) = struct_fields(ty) else {
             check.require(
                 false,
                 FORM,

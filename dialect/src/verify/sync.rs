@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     element::Element,
+    pipes::SYNCALL_ELEMENTS,
     tile::Space,
     types::{View, event_id_array_size, pointer},
 };
@@ -14,11 +15,22 @@ use melior::ir::ValueLike;
 /// `set_flag`, `wait_flag` and their dynamic forms: pipes that exist.
 pub fn flag(check: &mut Check) {
     for attribute in ["src_pipe", "dst_pipe"] {
-        let Some(pipe) = check.op.enum_text(attribute) else { continue };
-        let concrete = !matches!(pipe, "PIPE_NUM" | "PIPE_UNASSIGNED" | "PIPE_ALL");
-        check.require(concrete, VALUE, format_args!("one hardware pipe as {attribute}"), pipe);
+        hardware_pipe(check, attribute, format_args!("one hardware pipe as {attribute}"));
     }
-    if let Some(event) = check.constant("event_id") {
+    event(check, "event_id");
+}
+
+/// A pipe that instructions run on; an attribute of another kind (an operation's) says nothing here.
+fn hardware_pipe(check: &mut Check, attribute: &str, expected: std::fmt::Arguments) {
+    if let Some(pipe) = check.op.enum_text(attribute) {
+        let concrete = !matches!(pipe, "PIPE_NUM" | "PIPE_UNASSIGNED" | "PIPE_ALL");
+        check.require(concrete, VALUE, expected, pipe);
+    }
+}
+
+/// An event that a pair of pipes has, where it is a constant.
+fn event(check: &mut Check, operand: &'static str) {
+    if let Some(event) = check.constant(operand) {
         check.require((0..8).contains(&event), VALUE, format_args!("an event from 0 to 7"), event);
     }
 }
@@ -29,9 +41,7 @@ pub fn eventid_array(check: &mut Check) {
     if let Some(index) = check.constant("index") {
         check.require((0..size).contains(&index), BOUNDS, format_args!("an index below {size}"), index);
     }
-    if let Some(event) = check.constant("value") {
-        check.require((0..8).contains(&event), VALUE, format_args!("an event from 0 to 7"), event);
-    }
+    event(check, "value");
 }
 
 /// Tokens that a core has (source: PTO-IR manual, get_buf).
@@ -39,10 +49,7 @@ const BUFS: i64 = 32;
 
 /// `get_buf`, `rls_buf` and their dynamic forms: one pipe and a token that exist.
 pub fn buf(check: &mut Check) {
-    if let Some(pipe) = check.op.enum_text("op_type") {
-        let concrete = !matches!(pipe, "PIPE_NUM" | "PIPE_UNASSIGNED" | "PIPE_ALL");
-        check.require(concrete, VALUE, format_args!("one hardware pipe"), pipe);
-    }
+    hardware_pipe(check, "op_type", format_args!("one hardware pipe"));
     if let Some(id) = check.op.int("buf_id").or_else(|| check.constant("buf_id")) {
         check.require((0..BUFS).contains(&id), VALUE, format_args!("a buf_id from 0 to {}", BUFS - 1), id);
     }
@@ -63,14 +70,8 @@ pub fn cross_core(check: &mut Check) {
         let last = if check.op.is("set_cross_block") { 0 } else { 2 };
         check.require((0..=last).contains(&mode), VALUE, format_args!("an ffts_mode from 0 to {last}"), mode);
     }
-    if let Some(pipe) = check.op.enum_text("pipe") {
-        let concrete = !matches!(pipe, "PIPE_NUM" | "PIPE_UNASSIGNED" | "PIPE_ALL");
-        check.require(concrete, VALUE, format_args!("one hardware pipe"), pipe);
-    }
+    hardware_pipe(check, "pipe", format_args!("one hardware pipe"));
 }
-
-/// Elements of i32 that a soft `syncall` counts in (PTO-ISA syncall_soft.hpp: 64 bytes).
-const SYNCALL_ELEMENTS: i64 = 16;
 
 /// `syncall`: a workspace in global memory exactly where software counts the cores.
 pub fn syncall(check: &mut Check) {

@@ -18,6 +18,21 @@ pub(super) fn step(machine: &mut Machine, core: usize, instr: &Instr) -> Option<
     }
 }
 
+/// Whether a copy's ends agree, in type and shape and whatever else the caller has looked at.
+fn alike(instr: &Instr, what: &str, otherwise: bool, dst: &Global, src: &Global) -> Result<(), Fault> {
+    if otherwise && dst.element == src.element && dst.shape == src.shape {
+        return Ok(());
+    }
+    Err(illegal(format!(
+        "{}: destination and source must be of one {what}, found {} {:?} and {} {:?}",
+        instr.name,
+        dst.element.name(),
+        dst.shape,
+        src.element.name(),
+        src.shape
+    )))
+}
+
 fn signal_step(machine: &mut Machine, core: usize, instr: &Instr) -> Option<Next> {
     let (Some(Operand::Global(signal)), Some(Operand::Int(value, _)), Some(Operand::Flag(flag))) =
         (instr.operands.first(), instr.operands.get(1), instr.operands.get(2))

@@ -68,7 +68,7 @@ impl<'c> Module<'c> {
 }
 
 /// Compiles functions to C++. Those that are refused come back with the message.
-fn compile<'c>(cases: &[&'c Case], target: Target, folder: &Path) -> (String, BTreeMap<String, String>) {
+fn compile(cases: &[&Case], target: Target, folder: &Path) -> (String, BTreeMap<String, String>) {
     let mut refused = BTreeMap::new();
     loop {
         let left: Vec<&Case> = cases.iter().filter(|c| !refused.contains_key(&c.function)).copied().collect();

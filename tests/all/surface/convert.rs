@@ -258,7 +258,7 @@ fn saturated(subject: &Subject, from: &'static Type) -> Case {
     let largest = if from.is_float() { from.largest().min(1e30) } else { from.range().1 as f64 };
     let value = |r: usize, c: usize| {
         let size = largest.log2() * part(3, (r * 64 + c) as u64);
-        let sign = if noise(4, (r * 64 + c) as u64) % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = if noise(4, (r * 64 + c) as u64).is_multiple_of(2) { 1.0 } else { -1.0 };
         sign * 2f64.powf(size)
     };
     let (values, data) = made(from, 8, 64, value);

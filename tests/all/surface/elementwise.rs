@@ -236,8 +236,11 @@ fn quotient(row: &Row, subject: &Subject) -> Vec<Case> {
     forms.into_iter().map(function).collect()
 }
 
+/// A comparison: its name, what it means for floats and for integers.
+type Mode = (&'static str, fn(f64, f64) -> bool, fn(i128, i128) -> bool);
+
 /// The comparisons.
-const MODES: [(&str, fn(f64, f64) -> bool, fn(i128, i128) -> bool); 6] = [
+const MODES: [Mode; 6] = [
     ("eq", |a, b| a == b, |a, b| a == b),
     ("ne", |a, b| a != b, |a, b| a != b),
     ("lt", |a, b| a < b, |a, b| a < b),
@@ -245,6 +248,30 @@ const MODES: [(&str, fn(f64, f64) -> bool, fn(i128, i128) -> bool); 6] = [
     ("gt", |a, b| a > b, |a, b| a > b),
     ("ge", |a, b| a >= b, |a, b| a >= b),
 ];
+
+/// The operands of a comparison or selection, with their types: two tiles, or a tile and a scalar.
+fn operands(
+    maker: &mut Maker,
+    shape: &Shape,
+    left: &Data,
+    right: &Data,
+    scalar: Option<Num>,
+) -> [(&'static str, String); 2] {
+    let first = if scalar.is_some() { "src" } else { "src0" };
+    maker.load(first, shape, left);
+    let second = match scalar {
+        Some(value) => {
+            let text = if left.ty.is_integer() { left.ty.text.trim_start_matches('u') } else { left.ty.text };
+            maker.scalar("scalar", text, value);
+            ("scalar", text.to_owned())
+        }
+        None => {
+            maker.load("src1", shape, right);
+            ("src1", shape.text())
+        }
+    };
+    [(first, shape.text()), second]
+}
 
 /// Masks: a bit for each element, each row in bytes of its own.
 fn compare(row: &Row, subject: &Subject) -> Vec<Case> {
@@ -270,19 +297,10 @@ fn compare(row: &Row, subject: &Subject) -> Vec<Case> {
             (false, 0) => left.at(r, c),
             _ => key(1, r * cols + c),
         });
-        let first = if with_scalar { "src" } else { "src0" };
-        maker.load(first, &shape, &left);
-        let text = if subject.ty.is_integer() { subject.ty.text.trim_start_matches('u') } else { subject.ty.text };
-        let second = if with_scalar {
-            maker.scalar("scalar", text, scalar);
-            ("scalar", text.to_owned())
-        } else {
-            maker.load("src1", &shape, &right);
-            ("src1", shape.text())
-        };
+        let [first, second] = operands(&mut maker, &shape, &left, &right, with_scalar.then_some(scalar));
         maker.tile("dst", &mask);
         let attributes = format!("{{cmpMode = #pto.cmp<{name}>}}");
-        maker.op(&[(first, shape.text()), second], &[("dst", mask.text())], &attributes);
+        maker.op(&[first, second], &[("dst", mask.text())], &attributes);
         let holds = |r: usize, c: usize| match (left.at(r, c), right.at(r, c)) {
             (Num::F(a), Num::F(b)) => float(a, b),
             (a, b) => int(a.int(), b.int()),
@@ -323,18 +341,9 @@ fn select(_: &Row, subject: &Subject) -> Vec<Case> {
         let scalar = subject.ty.decode(subject.ty.encode(key(1, 140)));
         let right = Data::new(subject.ty, rows, cols, |r, c| if with_scalar { scalar } else { key(1, r * cols + c) });
         maker.load("mask", &mask, &bits);
-        let first = if with_scalar { "src" } else { "src0" };
-        maker.load(first, &shape, &left);
-        let text = if subject.ty.is_integer() { subject.ty.text.trim_start_matches('u') } else { subject.ty.text };
-        let second = if with_scalar {
-            maker.scalar("scalar", text, scalar);
-            ("scalar", text.to_owned())
-        } else {
-            maker.load("src1", &shape, &right);
-            ("src1", shape.text())
-        };
+        let [first, second] = operands(&mut maker, &shape, &left, &right, with_scalar.then_some(scalar));
         maker.tile("dst", &shape);
-        maker.op(&[("mask", mask.text()), (first, shape.text()), second], &[("dst", shape.text())], "");
+        maker.op(&[("mask", mask.text()), first, second], &[("dst", shape.text())], "");
         let set = |r: usize, c: usize| bits.at(r, c / 8).int() >> (c % 8) & 1 == 1;
         let want = Data::new(subject.ty, rows, cols, |r, c| if set(r, c) { left.at(r, c) } else { right.at(r, c) });
         maker.store("dst", &shape, &want, Close::Exact);

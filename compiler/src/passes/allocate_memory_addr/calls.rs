@@ -10,14 +10,16 @@ use super::{
     lifetimes::{Lifetime, Region},
 };
 use crate::{ir, memory::layout::Range};
-use melior::ir::{OperationRef, attribute::FlatSymbolRefAttribute, operation::OperationLike};
-use pto_dialect::{Space, attribute, device::Device, diagnostics, op_key, op_name};
+use melior::ir::{OperationRef, operation::OperationLike};
+use pto_dialect::{Space, device::Device, diagnostics, op_key, op_name};
 use std::collections::HashMap;
 
 /// The calls of a module by function name, and what is known of each function's bytes.
 pub struct Calls<'c, 'a> {
     functions: Vec<OperationRef<'c, 'a>>,
     callees: HashMap<String, Vec<(String, OperationRef<'c, 'a>)>>,
+    /// What their authors gave to the tiles of functions that call others.
+    given: HashMap<String, Vec<(Space, Range)>>,
     footprints: HashMap<String, Footprint>,
 }
 
@@ -30,15 +32,17 @@ struct Footprint {
 
 impl<'c, 'a> Calls<'c, 'a> {
     /// Reads the calls of a module.
-    pub fn of(functions: Vec<OperationRef<'c, 'a>>) -> Self {
-        let callees = functions
+    pub fn of(functions: Vec<OperationRef<'c, 'a>>, device: &Device) -> Self {
+        let callees: HashMap<String, Vec<_>> = functions
             .iter()
             .map(|&function| {
                 let calls = ir::walk(function).into_iter().filter(|&op| op_name(op) == "func.call");
-                (ir::symbol(function), calls.filter_map(|call| Some((callee(call)?, call))).collect())
+                (ir::symbol(function), calls.filter_map(|call| Some((ir::callee(call)?, call))).collect())
             })
             .collect();
-        Self { functions, callees, footprints: HashMap::new() }
+        let callers = functions.iter().map(|&f| (ir::symbol(f), f)).filter(|(name, _)| !callees[name].is_empty());
+        let given = callers.map(|(name, f)| (name, given(&collect::roots(f, device)).collect())).collect();
+        Self { functions, callees, given, footprints: HashMap::new() }
     }
 
     /// Callees before callers, else in the order of the text; `None` after an error: a function that calls itself.
@@ -96,19 +100,17 @@ impl<'c, 'a> Calls<'c, 'a> {
     }
 
     /// Bytes of a space that the author gave to tiles of functions that call this one, directly or not.
-    pub fn given_by_callers(&self, function: OperationRef<'c, 'a>, space: Space, device: &Device) -> Vec<Range> {
+    pub fn given_by_callers(&self, function: OperationRef<'c, 'a>, space: Space) -> Vec<Range> {
         let mut callers = vec![ir::symbol(function)];
         let mut next = 0;
         let mut found = Vec::new();
         while next < callers.len() {
             let name = callers[next].clone();
             next += 1;
-            for &caller in &self.functions {
-                let symbol = ir::symbol(caller);
-                let calls =
-                    self.callees.get(&symbol).is_some_and(|list| list.iter().any(|(callee, _)| *callee == name));
-                if calls && !callers.contains(&symbol) {
-                    found.extend(given(&collect::roots(caller, device)).filter(|(s, _)| *s == space).map(|(_, r)| r));
+            for symbol in self.functions.iter().map(|&f| ir::symbol(f)) {
+                let Some(given) = self.given.get(&symbol) else { continue };
+                if self.callees[&symbol].iter().any(|(callee, _)| *callee == name) && !callers.contains(&symbol) {
+                    found.extend(in_space(given, space));
                     callers.push(symbol);
                 }
             }
@@ -130,22 +132,19 @@ impl<'c, 'a> Calls<'c, 'a> {
 
     /// Bytes of a space in queue buffers of siblings: the other core fills them while this function runs.
     pub fn sibling_buffers(&self, function: OperationRef<'c, 'a>, space: Space) -> Vec<Range> {
-        let buffers = self.siblings(function).flat_map(|f| &f.buffers);
-        buffers.filter(|(s, _)| *s == space).map(|(_, range)| *range).collect()
+        in_space(self.siblings(function).flat_map(|f| &f.buffers), space).collect()
     }
 
     /// Bytes of a space in tiles of siblings: this function's queue buffers are filled while they run.
     pub fn sibling_tiles(&self, function: OperationRef<'c, 'a>, space: Space) -> Vec<Range> {
-        let tiles = self.siblings(function).flat_map(|f| &f.tiles);
-        tiles.filter(|(s, _)| *s == space).map(|(_, range)| *range).collect()
+        in_space(self.siblings(function).flat_map(|f| &f.tiles), space).collect()
     }
 
     /// Bytes of a space that calls in a function take, whichever call and whenever.
     pub fn taken(&self, function: OperationRef<'c, 'a>, space: Space) -> Vec<Range> {
         let mut found = self.buffers(function, space);
         for (callee, _) in self.callees.get(&ir::symbol(function)).into_iter().flatten() {
-            let tiles = self.footprints.get(callee).into_iter().flat_map(|f| &f.tiles);
-            found.extend(tiles.filter(|(s, _)| *s == space).map(|(_, range)| *range));
+            found.extend(in_space(self.footprints.get(callee).into_iter().flat_map(|f| &f.tiles), space));
         }
         found
     }
@@ -153,8 +152,8 @@ impl<'c, 'a> Calls<'c, 'a> {
     /// Bytes of a space in queue buffers of functions that this one calls.
     pub fn buffers(&self, function: OperationRef<'c, 'a>, space: Space) -> Vec<Range> {
         let callees = self.callees.get(&ir::symbol(function)).into_iter().flatten();
-        let buffers = callees.filter_map(|(callee, _)| self.footprints.get(callee)).flat_map(|f| &f.buffers);
-        buffers.filter(|(s, _)| *s == space).map(|(_, range)| *range).collect()
+        let footprints = callees.filter_map(|(callee, _)| self.footprints.get(callee));
+        in_space(footprints.flat_map(|f| &f.buffers), space).collect()
     }
 
     /// The same for tiles, with the call at which they are taken.
@@ -164,9 +163,9 @@ impl<'c, 'a> Calls<'c, 'a> {
         let mut found = Vec::new();
         for (callee, call) in self.callees.get(&ir::symbol(function)).into_iter().flatten() {
             let at = position[&op_key(*call)];
-            let tiles = self.footprints.get(callee).into_iter().flat_map(|f| &f.tiles).filter(|(s, _)| *s == space);
+            let tiles = in_space(self.footprints.get(callee).into_iter().flat_map(|f| &f.tiles), space);
             let lifetime = Lifetime { start: at, end: at, key: usize::MAX, last_reader_allows: Vec::new() };
-            found.extend(tiles.map(|(_, range)| Region { range: *range, lifetime: lifetime.clone() }));
+            found.extend(tiles.map(|range| Region { range, lifetime: lifetime.clone() }));
         }
         found
     }
@@ -176,8 +175,8 @@ impl<'c, 'a> Calls<'c, 'a> {
         let mut found = Vec::new();
         for (callee, call) in self.callees.get(&ir::symbol(function)).into_iter().flatten() {
             let Some(own) = self.footprints.get(callee) else { continue };
-            let all = own.tiles.iter().chain(&own.buffers).filter(|(s, _)| *s == space);
-            if let Some(end) = all.map(|(_, range)| range.end).max() {
+            let all = in_space(own.tiles.iter().chain(&own.buffers), space);
+            if let Some(end) = all.map(|range| range.end).max() {
                 found.push((*call, callee.clone(), end));
             }
         }
@@ -190,7 +189,7 @@ fn given(roots: &Roots) -> impl Iterator<Item = (Space, Range)> {
     roots.list.iter().filter_map(|root| Some((root.space, super::range(root.addr?, root.size))))
 }
 
-fn callee(call: OperationRef) -> Option<String> {
-    let symbol = FlatSymbolRefAttribute::try_from(attribute(call, "callee")?).ok()?;
-    Some(symbol.value().to_owned())
+/// Those that stand in a space.
+fn in_space<'x>(bytes: impl IntoIterator<Item = &'x (Space, Range)>, space: Space) -> impl Iterator<Item = Range> {
+    bytes.into_iter().filter(move |(s, _)| *s == space).map(|(_, range)| *range)
 }

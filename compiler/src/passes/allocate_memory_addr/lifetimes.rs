@@ -10,7 +10,6 @@ use super::collect::{Root, Roots, leader};
 use crate::{
     ir,
     memory::{layout::Range, lifetimes::Timeline},
-    passes::materialize_sections::section_kind,
 };
 use melior::ir::{BlockLike, OperationRef, Value, operation::OperationLike};
 use pto_dialect::{Op, Role, Space, Tile, op_key, op_name, value_key};
@@ -117,24 +116,12 @@ pub fn find(function: OperationRef, roots: &mut [Root]) {
 fn between_cores(ops: &[OperationRef], sets: &RootSets) -> BTreeSet<usize> {
     let mut touched_by: HashMap<&str, BTreeSet<usize>> = HashMap::new();
     for &op in ops {
-        if let Some(core) = section_of(op) {
+        if let Some(core) = ir::ancestors(op).find_map(ir::section_kind) {
             touched_by.entry(core).or_default().extend(touched(op, sets));
         }
     }
     let of = |core: &str| touched_by.get(core).cloned().unwrap_or_default();
     of("cube").intersection(&of("vector")).copied().collect()
-}
-
-/// The core of the section that an operation stands in.
-fn section_of(op: OperationRef) -> Option<&'static str> {
-    let mut next = op.parent_operation();
-    while let Some(parent) = next {
-        if let Some(core) = section_kind(parent) {
-            return Some(core);
-        }
-        next = parent.parent_operation();
-    }
-    None
 }
 
 /// The roots that an operation's operands may stand for.

@@ -1,7 +1,7 @@
 //! Which bytes each function of a module uses, those of the functions that it calls included.
 
 use crate::{ir, passes::allocate_memory_addr::PLANNED};
-use melior::ir::{OperationRef, ValueLike, attribute::FlatSymbolRefAttribute, operation::OperationLike};
+use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
 use pto_dialect::{Op, Space, Tile, attribute, constant_int, device::Device, multi_tile, op_name};
 
 /// Bytes that a call uses.
@@ -17,12 +17,6 @@ pub struct Used {
     pub planned: bool,
 }
 
-/// The name of the function that a call names.
-pub fn callee(call: OperationRef) -> Option<String> {
-    let symbol = FlatSymbolRefAttribute::try_from(attribute(call, "callee")?).ok()?;
-    Some(symbol.value().to_owned())
-}
-
 /// What a call of `name`, from inside `function`, uses.
 pub fn used_by_call(function: OperationRef, name: &str, device: &Device) -> Vec<Used> {
     let Some(module) = function.parent_operation() else { return Vec::new() };
@@ -35,7 +29,7 @@ pub fn used_by_call(function: OperationRef, name: &str, device: &Device) -> Vec<
         next += 1;
         for op in callee_function.map(|&f| ir::walk(f)).unwrap_or_default() {
             if op_name(op) == "func.call" {
-                names.extend(callee(op).filter(|callee| !names.contains(callee)));
+                names.extend(ir::callee(op).filter(|callee| !names.contains(callee)));
             } else if let Some(op) = Op::of(op) {
                 used.extend(own_bytes(op, device));
             }

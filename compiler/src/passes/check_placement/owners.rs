@@ -5,7 +5,7 @@
 //! was overwritten through another tile, or by a called function, since it was written is an error. Reads of bytes never written are the
 //! author's affair.
 
-use super::calls::{Used, callee, used_by_call};
+use super::calls::{Used, used_by_call};
 use crate::{ir, passes::allocate_memory_addr::PLANNED};
 use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, operation::OperationLike};
 use pto_dialect::{
@@ -59,7 +59,7 @@ struct Check<'c, 'a> {
 
 impl<'c, 'a> Check<'c, 'a> {
     fn new(function: OperationRef<'c, 'a>, device: &Device) -> Self {
-        let calls = ir::walk(function).into_iter().filter(|&op| op_name(op) == "func.call").filter_map(callee);
+        let calls = ir::walk(function).into_iter().filter(|&op| op_name(op) == "func.call").filter_map(ir::callee);
         let mut check = Self {
             tiles: Vec::new(),
             calls: calls.map(|name| (name.clone(), used_by_call(function, &name, device))).collect(),
@@ -133,7 +133,7 @@ impl<'c, 'a> Check<'c, 'a> {
 
     /// A called function reads and writes the tiles it is handed, and overwrites what it uses itself.
     fn call(&mut self, op: OperationRef<'c, 'a>) {
-        let name = callee(op).unwrap_or_default();
+        let name = ir::callee(op).unwrap_or_default();
         let used = self.calls.get(&name).cloned().unwrap_or_default();
         for value in op.operands().filter(|&v| Tile::of_value(v).is_some()) {
             self.read(op, value);

@@ -1,16 +1,13 @@
 //! Memory that one core writes and the other touches, with nothing that makes one wait for the other.
 
-use super::section_kind;
 use crate::ir;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use pto_dialect::{Op, Tile, View, accesses, constant_int, diagnostics, op_name, pointer, value_key};
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
 
 /// One access to memory from a section.
 struct Touch<'c, 'a> {
     op: Op<'c, 'a>,
-    /// Position in the function, in source order.
-    at: usize,
     cube: bool,
     value: Value<'c, 'a>,
     /// The pointer, view or tile that the memory comes from.
@@ -20,21 +17,49 @@ struct Touch<'c, 'a> {
 
 /// Warns for each memory that sections of both cores of a function touch without order, once.
 pub fn warn(function: OperationRef) {
-    let mut touches: Vec<Touch> = Vec::new();
-    let mut signals: Vec<usize> = Vec::new();
-    let mut at = 0;
-    visit(function, None, &mut at, &mut touches, &mut signals);
-    let mut reported: BTreeSet<usize> = BTreeSet::new();
-    for (index, later) in touches.iter().enumerate() {
-        for earlier in &touches[..index] {
-            let races = later.cube != earlier.cube
-                && (later.writes || earlier.writes)
-                && value_key(later.root) == value_key(earlier.root)
-                && !signals.iter().any(|s| (earlier.at..later.at).contains(s))
-                && !are_apart(later.value, earlier.value);
-            if races && reported.insert(value_key(later.root)) {
-                report(earlier, later);
+    Races::default().visit(function, None);
+}
+
+/// What a walk in source order has seen.
+#[derive(Default)]
+struct Races<'c, 'a> {
+    /// By root: the touches since the last signal between the cores.
+    touches: HashMap<usize, Vec<Touch<'c, 'a>>>,
+    /// Roots that were warned of.
+    reported: HashSet<usize>,
+}
+
+impl<'c: 'a, 'a> Races<'c, 'a> {
+    fn visit(&mut self, root: OperationRef<'c, 'a>, core: Option<&'static str>) {
+        for op in ir::blocks(root).into_iter().flat_map(ir::operations) {
+            let known = Op::of(op);
+            // A called function may signal.
+            if op_name(op) == "func.call" || known.is_some_and(|op| signals_core(op.mnemonic())) {
+                self.touches.clear();
+            } else if let (Some(known), Some(core)) = (known, core) {
+                for access in accesses(known).into_iter().filter(|a| is_memory(a.value)) {
+                    let (value, writes) = (access.value, access.writes);
+                    self.touch(Touch { op: known, cube: core == "cube", value, root: root_of(value), writes });
+                }
             }
+            self.visit(op, ir::section_kind(op).or(core));
+        }
+    }
+
+    fn touch(&mut self, later: Touch<'c, 'a>) {
+        let root = value_key(later.root);
+        if self.reported.contains(&root) {
+            return;
+        }
+        let earlier = self.touches.entry(root).or_default();
+        let races = |earlier: &&Touch| {
+            later.cube != earlier.cube && (later.writes || earlier.writes) && !are_apart(later.value, earlier.value)
+        };
+        if let Some(earlier) = earlier.iter().find(races) {
+            report(earlier, &later);
+            self.reported.insert(root);
+        } else {
+            earlier.push(later);
         }
     }
 }
@@ -59,34 +84,6 @@ fn report(earlier: &Touch, later: &Touch) {
         .note(earlier.op.raw.location(), format!("'{}' is here", earlier.op.facts.name))
         .help("the cores run concurrently: put a signal between them (a queue, or a flag between cores) where this is meant")
         .emit();
-}
-
-fn visit<'c, 'a>(
-    root: OperationRef<'c, 'a>,
-    core: Option<&'static str>,
-    at: &mut usize,
-    touches: &mut Vec<Touch<'c, 'a>>,
-    signals: &mut Vec<usize>,
-) {
-    for op in ir::blocks(root).into_iter().flat_map(ir::operations) {
-        *at += 1;
-        if op_name(op) == "func.call" {
-            // A called function may signal.
-            signals.push(*at);
-        }
-        if let Some(known) = Op::of(op) {
-            if signals_core(known.mnemonic()) {
-                signals.push(*at);
-            } else if let Some(core) = core {
-                for access in accesses(known).into_iter().filter(|a| is_memory(a.value)) {
-                    let (value, writes) = (access.value, access.writes);
-                    let root = root_of(value);
-                    touches.push(Touch { op: known, at: *at, cube: core == "cube", value, root, writes });
-                }
-            }
-        }
-        visit(op, section_kind(op).or(core), at, touches, signals);
-    }
 }
 
 /// Operations that make a core wait for another, or tell it to go on.

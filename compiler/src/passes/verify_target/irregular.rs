@@ -1,10 +1,11 @@
 //! Transposition, concatenation, gather, scatter, printing.
 
 use super::{
-    codes::{ATTRIBUTE, ELEMENT, LAYOUT, SCRATCH, SPACE},
+    codes::{ATTRIBUTE, ELEMENT, LAYOUT, MISSING, SCRATCH, SPACE},
     scratch,
     subject::{Named, Subject},
 };
+use melior::ir::ValueLike;
 use pto_dialect::{BLayout, Space};
 
 fn rows(subject: &mut Subject, operand: &'static str) {
@@ -54,7 +55,7 @@ pub fn tgather(subject: &mut Subject) {
         return by_mask(subject, &src);
     }
     if subject.has("kValue") {
-        return by_comparison(subject, &src);
+        return by_comparison(subject);
     }
     let Some(indices) = subject.tile("indices") else { return };
     let wide = subject.is_a3() || src.element.bytes() == 8;
@@ -87,15 +88,12 @@ fn by_mask(subject: &mut Subject, tile: &Named) {
     subject.require(sizes.contains(&bytes), ELEMENT, expected, format_args!("{bytes} bytes"));
 }
 
-fn by_comparison(subject: &mut Subject, src: &Named) {
-    let equal = !subject.is_case("cmpMode", "gt");
-    let legal = match (subject.is_a3(), equal) {
-        (true, true) => "i32 f16 f32",
-        (true, false) => "f16 f32",
-        (false, _) => "i16 i32 f16 f32",
-    };
-    let expected = format_args!("{src} to hold one of {legal} in this comparison on {}", subject.device.name);
-    subject.require(src.element.is_in(legal), ELEMENT, expected, src.element.name());
+/// The library compares each row with a number of its own, which it reads from a tile as a 16 or 32-bit integer, and writes
+/// behind tmp; neither follows from a scalar.
+fn by_comparison(subject: &mut Subject) {
+    let scalar = subject.op.operand("kValue").map_or_else(String::new, |value| value.r#type().to_string());
+    let expected = format_args!("indices or maskPattern: the library compares with a tile of numbers, one for each row");
+    subject.require(false, MISSING, expected, format_args!("kValue of type {scalar}"));
 }
 
 /// A2/A3 writes rows.

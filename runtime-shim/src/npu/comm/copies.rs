@@ -8,6 +8,7 @@ use super::super::abi::{Flag, Global, Instr, Operand, Slot, Tile};
 use super::super::element::Element;
 use super::super::machine::{Item, Machine, Next};
 use super::super::ops::{self, Fault, Pipe, illegal};
+use super::alike;
 
 /// A step of a copy or a collective; `None` for other instructions.
 pub(super) fn step(machine: &mut Machine, core: usize, instr: &Instr) -> Option<Next> {
@@ -15,8 +16,8 @@ pub(super) fn step(machine: &mut Machine, core: usize, instr: &Instr) -> Option<
     let done = match instr.name {
         "TPUT" | "TGET" => calls.copy(),
         "comm::TBROADCAST" => calls.broadcast(),
-        "comm::TGATHER" => calls.gather(),
-        "comm::TSCATTER" => calls.scatter(),
+        "comm::TGATHER" => calls.by_rows(true),
+        "comm::TSCATTER" => calls.by_rows(false),
         "comm::TREDUCE" => calls.reduce(),
         _ => return None,
     };
@@ -71,33 +72,17 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// The members' rows, one member below the other.
-    fn gather(&mut self) -> Result<(), Fault> {
+    /// The members' rows, one member below the other, go to the tensor, or come from it.
+    fn by_rows(&mut self, gather: bool) -> Result<(), Fault> {
         let (members, _) = self.group()?;
-        let (dst, staging) = (self.tensor(1)?, self.staging(2)?);
+        let (tensor, staging) = (self.tensor(1)?, self.staging(2)?);
         let pieces = self.pieces(&members[0], &staging[0])?;
         let mut number = 0;
         for (rank, member) in members.iter().enumerate() {
-            let part = self.part(&dst, rank, member)?;
+            let part = self.part(&tensor, rank, member)?;
+            let (from, to) = if gather { (member, &part) } else { (&part, member) };
             for piece in &pieces {
-                self.through(number, &staging, *piece, member, &[&part]);
-                number += 1;
-            }
-        }
-        self.rest(number, &staging);
-        Ok(())
-    }
-
-    /// Each member gets its rows.
-    fn scatter(&mut self) -> Result<(), Fault> {
-        let (members, _) = self.group()?;
-        let (src, staging) = (self.tensor(1)?, self.staging(2)?);
-        let pieces = self.pieces(&members[0], &staging[0])?;
-        let mut number = 0;
-        for (rank, member) in members.iter().enumerate() {
-            let part = self.part(&src, rank, member)?;
-            for piece in &pieces {
-                self.through(number, &staging, *piece, &part, &[member]);
+                self.through(number, &staging, *piece, from, &[to]);
                 number += 1;
             }
         }
@@ -250,18 +235,7 @@ impl Calls<'_> {
     }
 
     fn same(&self, dst: &Global, src: &Global) -> Result<(), Fault> {
-        let alike = dst.element == src.element && dst.shape == src.shape && dst.layout == src.layout;
-        match alike {
-            true => Ok(()),
-            false => Err(illegal(format!(
-                "{}: destination and source must be of one type, shape and layout, found {} {:?} and {} {:?}",
-                self.instr.name,
-                dst.element.name(),
-                dst.shape,
-                src.element.name(),
-                src.shape
-            ))),
-        }
+        alike(self.instr, "type, shape and layout", dst.layout == src.layout, dst, src)
     }
 
     // ---- instructions ---------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ use super::super::layout::Region;
 use super::super::machine::{Machine, Next};
 use super::super::ops::{Ctx, Done, Fault, On, Op, Pipe, illegal};
 use super::super::sync::answer;
-use super::runs;
+use super::{alike, runs};
 
 /// What the engine does.
 static COPY: Op = Op { name: "TPUT_ASYNC", on: On::Pipe(Pipe::Mte5), run: copy };
@@ -113,16 +113,7 @@ fn mark_valid(memory: Slot, offset: usize) {
 /// A flat copy.
 fn copy(ctx: &mut Ctx) -> Done {
     let (dst, src) = (ctx.global(0)?, ctx.global(1)?);
-    if dst.element != src.element || dst.shape != src.shape {
-        return Err(illegal(format!(
-            "{}: destination and source must be of one type and shape, found {} {:?} and {} {:?}",
-            ctx.instr.name,
-            dst.element.name(),
-            dst.shape,
-            src.element.name(),
-            src.shape
-        )));
-    }
+    alike(ctx.instr, "type and shape", true, dst, src)?;
     let values: Vec<i64> = ctx.read_global(src, src.element.raw(), &runs(src))?;
     ctx.write_global(dst, dst.element.raw(), &runs(dst), &values)
 }
