@@ -148,6 +148,16 @@ pub enum DeviceError {
         /// What there is.
         known: String,
     },
+    /// More than there is.
+    #[error("{bytes} bytes of {space} cannot be kept free; the memory has {capacity} bytes")]
+    Reserve {
+        /// The memory space.
+        space: String,
+        /// What was asked for.
+        bytes: u64,
+        /// What there is.
+        capacity: u64,
+    },
     /// The text after `-D` or `--reserve=` does not read as expected.
     #[error("cannot read '{text}'; expected {expected}")]
     Malformed {
@@ -306,6 +316,9 @@ impl Device {
             .iter_mut()
             .find(|m| m.space.name() == space)
             .ok_or_else(|| DeviceError::UnknownSpace { name: space.to_owned(), known: known.join(", ") })?;
+        if bytes > memory.capacity {
+            return Err(DeviceError::Reserve { space: space.to_owned(), bytes, capacity: memory.capacity });
+        }
         memory.reserve = (bytes > 0).then(|| Reserve { bytes, reason: "asked for on the command line".to_owned() });
         Ok(())
     }
@@ -373,5 +386,7 @@ mod tests {
         device.apply_reserve("vec:0").expect("well-formed");
         assert_eq!(device.memory(Space::Vec).expect("vec").placeable(), 196608);
         assert!(device.apply_reserve("ub=3").is_err());
+        let error = device.apply_reserve("vec:196609").expect_err("there are 196608 bytes");
+        assert!(error.to_string().contains("196609 bytes of vec cannot be kept free"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ mod arguments;
 use self::arguments::{Given, Place, Split, named};
 use crate::{
     driver::{
-        CANNOT_RUN, EXIT_DIAGNOSTICS, EXIT_USAGE, USAGE, output,
+        CANNOT_RUN, EXIT_DIAGNOSTICS, EXIT_USAGE, TOOL, UNREADABLE, UNWRITABLE, USAGE, output,
         render::{Entry, Format, failure, render, write_json},
     },
     session::{CompileOptions, compile},
@@ -14,8 +14,8 @@ use crate::{
 use clap::Parser;
 use pto_dialect::device::Device;
 use pto_runtime_shim::{
-    Arch, Argument, Checks, Core, Element, Finding, Kernel, Outcome, Parameter, Runner, Signature, Tensor, VendorArg,
-    VendorEntry, VendorOptions, npy, run_vendor,
+    Arch, Argument, Checks, Core, Element, Error, Finding, Kernel, Outcome, Parameter, Runner, Signature, Tensor,
+    VendorArg, VendorEntry, VendorOptions, npy, run_vendor,
 };
 use std::{
     ffi::OsString,
@@ -89,7 +89,7 @@ pub struct Arguments {
 /// Runs with these arguments, the program's name first; returns the exit code.
 pub fn main(arguments: Vec<OsString>) -> i32 {
     match Arguments::try_parse_from(arguments) {
-        Ok(arguments) => run(&arguments).unwrap_or_else(|stop| stop),
+        Ok(arguments) => run(&arguments).unwrap_or_else(|stop| stop.report(arguments.diagnostics)),
         Err(error) => {
             let _ = error.print();
             if error.use_stderr() { EXIT_USAGE } else { 0 }
@@ -97,19 +97,53 @@ pub fn main(arguments: Vec<OsString>) -> i32 {
     }
 }
 
+/// Why there is no result.
+enum Stop {
+    /// Diagnostics are written already.
+    Written,
+    /// A code, and what is wrong.
+    Because(&'static str, String),
+}
+
+impl Stop {
+    /// Writes the reason; returns the exit code.
+    fn report(&self, format: Format) -> i32 {
+        let Stop::Because(code, message) = self else { return EXIT_DIAGNOSTICS };
+        eprint!("{}", failure(format, "pto-run", code, message));
+        if *code == USAGE { EXIT_USAGE } else { EXIT_DIAGNOSTICS }
+    }
+}
+
 /// A command line that makes no sense.
-fn usage(message: impl std::fmt::Display) -> i32 {
-    eprint!("{}", failure(Format::Text, "pto-run", USAGE, &message.to_string()));
-    EXIT_USAGE
+fn usage(message: impl std::fmt::Display) -> Stop {
+    Stop::Because(USAGE, message.to_string())
 }
 
-/// Something that cannot be run or written.
-fn failed(message: impl std::fmt::Display) -> i32 {
-    eprint!("{}", failure(Format::Text, "pto-run", CANNOT_RUN, &message.to_string()));
-    EXIT_DIAGNOSTICS
+/// Something that cannot be read.
+fn unreadable(message: impl std::fmt::Display) -> Stop {
+    Stop::Because(UNREADABLE, message.to_string())
 }
 
-fn run(arguments: &Arguments) -> Result<i32, i32> {
+/// Something that cannot be written.
+fn unwritable(message: impl std::fmt::Display) -> Stop {
+    Stop::Because(UNWRITABLE, message.to_string())
+}
+
+/// Something that cannot be run.
+fn failed(error: Error) -> Stop {
+    let code = match error {
+        Error::CompilerNotFound { .. } | Error::HeadersNotFound(_) | Error::CompilerFailed { .. } => TOOL,
+        _ => CANNOT_RUN,
+    };
+    Stop::Because(code, error.to_string())
+}
+
+/// An argument that the kernel cannot take.
+fn unfit(message: String) -> Stop {
+    Stop::Because(CANNOT_RUN, message)
+}
+
+fn run(arguments: &Arguments) -> Result<i32, Stop> {
     let checks = Checks::parse(&arguments.check).map_err(|word| {
         usage(format!("--check={}: unknown check '{word}'; expected all, none, race, init or bounds", arguments.check))
     })?;
@@ -123,18 +157,18 @@ fn run(arguments: &Arguments) -> Result<i32, i32> {
     let signature = prepared.signature();
     let parameters = &signature.parameters;
     let place = |named: &Split| Place::find(named, parameters).map_err(usage);
-    let outputs: Vec<(Place, &Split)> = outputs.iter().map(|o| Ok((place(o)?, o))).collect::<Result<_, i32>>()?;
+    let outputs: Vec<(Place, &Split)> = outputs.iter().map(|o| Ok((place(o)?, o))).collect::<Result<_, Stop>>()?;
     let wanted: Vec<(Place, Tensor)> = expectations
         .iter()
         .map(|e| {
             let at = place(e)?;
-            Ok((at, npy::read(Path::new(&e.value), parameters[at.0].element).map_err(failed)?))
+            Ok((at, npy::read(Path::new(&e.value), parameters[at.0].element).map_err(unreadable)?))
         })
-        .collect::<Result<_, i32>>()?;
+        .collect::<Result<_, Stop>>()?;
     let mut values: Vec<Option<Given>> = vec![None; parameters.len()];
     for one in &given {
         let at = place(one)?;
-        if values[at.0].replace(Given::read(one, &parameters[at.0]).map_err(failed)?).is_some() {
+        if values[at.0].replace(Given::read(one, &parameters[at.0]).map_err(unfit)?).is_some() {
             return Err(usage(format!("--arg {}: given twice", one.name)));
         }
     }
@@ -167,7 +201,7 @@ fn run(arguments: &Arguments) -> Result<i32, i32> {
         }
     }
     for (at, output) in &outputs {
-        npy::write(Path::new(&output.value), &tensor(*at)).map_err(failed)?;
+        npy::write(Path::new(&output.value), &tensor(*at)).map_err(unwritable)?;
     }
     Ok(code)
 }
@@ -190,15 +224,15 @@ struct Source {
 }
 
 impl Source {
-    fn make(arguments: &Arguments) -> Result<Source, i32> {
+    fn make(arguments: &Arguments) -> Result<Source, Stop> {
         let text = output::read(&arguments.kernel)
-            .map_err(|error| failed(format!("cannot read '{}': {error}", arguments.kernel)))?;
+            .map_err(|error| unreadable(format!("cannot read '{}': {error}", arguments.kernel)))?;
         let named = arguments.arch.as_deref().unwrap_or(DEFAULT_TARGET);
         let mut device = Device::by_name(named).map_err(|e| usage(format!("--arch={named}: {e}")))?;
         for define in &arguments.define {
             device.apply_define(define).map_err(|e| usage(format!("-D{define}: {e}")))?;
         }
-        let folder = tempfile::tempdir().map_err(|e| failed(format!("cannot make a folder: {e}")))?;
+        let folder = tempfile::tempdir().map_err(|e| unwritable(format!("cannot make a folder: {e}")))?;
         let is_cpp = Path::new(&arguments.kernel).extension().is_some_and(|e| e == "cpp" || e == "cc" || e == "cce");
         let (cpp, device) = if is_cpp {
             (PathBuf::from(&arguments.kernel), device)
@@ -213,9 +247,9 @@ impl Source {
             };
             let outcome = compile(&text, &arguments.kernel, &options);
             eprint!("{}", render(arguments.diagnostics, &outcome.diagnostics, &arguments.kernel, &text));
-            let (Some(cpp), Some(device)) = (outcome.text, outcome.device) else { return Err(EXIT_DIAGNOSTICS) };
+            let (Some(cpp), Some(device)) = (outcome.text, outcome.device) else { return Err(Stop::Written) };
             let path = folder.path().join("kernel.cpp");
-            std::fs::write(&path, cpp).map_err(|e| failed(format!("cannot write {}: {e}", path.display())))?;
+            std::fs::write(&path, cpp).map_err(|e| unwritable(format!("cannot write '{}': {e}", path.display())))?;
             (path, (*device).clone())
         };
         let arch = match device.name.as_str() {
@@ -239,13 +273,14 @@ enum Prepared {
 }
 
 impl Prepared {
-    fn new(arguments: &Arguments, source: &Source) -> Result<Prepared, i32> {
+    fn new(arguments: &Arguments, source: &Source) -> Result<Prepared, Stop> {
         let entry = arguments.entry.as_deref();
         let Some(folder) = &arguments.pto_isa else {
             return Kernel::compile(&source.cpp, &source.options, entry).map(Prepared::Simulated).map_err(failed);
         };
-        let text = std::fs::read_to_string(&source.cpp).map_err(failed)?;
-        let signature = Signature::find(&text, entry).map_err(|e| failed(format!("{}: {e}", arguments.kernel)))?;
+        let text = std::fs::read_to_string(&source.cpp)
+            .map_err(|e| unreadable(format!("cannot read '{}': {e}", source.cpp.display())))?;
+        let signature = Signature::find(&text, entry).map_err(|e| unfit(format!("{}: {e}", arguments.kernel)))?;
         Ok(Prepared::Vendor(signature, folder.clone()))
     }
 
@@ -295,7 +330,7 @@ fn simulate(
     values: &[Given],
     checks: Checks,
     compiled: Duration,
-) -> Result<RunResult, i32> {
+) -> Result<RunResult, Stop> {
     let mut runner = Runner::new(kernel)
         .blocks(arguments.blocks as usize)
         .checks(checks)
@@ -311,7 +346,7 @@ fn simulate(
     outcome.findings.iter().for_each(|finding| eprint!("{}", shown(arguments.diagnostics, finding)));
     if let (Some(path), Some(trace)) = (&arguments.trace, &outcome.trace) {
         output::write(&path.to_string_lossy(), trace)
-            .map_err(|error| failed(format!("cannot write '{}': {error}", path.display())))?;
+            .map_err(|error| unwritable(format!("cannot write '{}': {error}", path.display())))?;
     }
     if !arguments.quiet || !outcome.findings.is_empty() {
         eprintln!("{}", summary(arguments, kernel, &outcome, compiled));
@@ -398,7 +433,7 @@ fn vendor(
     kernel: &Signature,
     values: &[Given],
     folder: &Path,
-) -> Result<RunResult, i32> {
+) -> Result<RunResult, Stop> {
     let function =
         |wanted: &[Core]| kernel.entries.iter().find(|(core, _)| wanted.contains(core)).map(|(_, f)| f.clone());
     // Code without sections is a vector kernel there: the half decides nothing but a macro.

@@ -739,6 +739,34 @@ impl Stmt {
         Self { kind, span, comments: Vec::new() }
     }
 
+    /// The variables that it names itself and in the yields of its blocks.
+    pub fn reads(&self) -> Vec<VarId> {
+        let own: Vec<&Expr> = match &self.kind {
+            StmtKind::Assign { value, .. } | StmtKind::Eval(value) => vec![value],
+            StmtKind::If { condition: head, .. }
+            | StmtKind::With { context: head, .. }
+            | StmtKind::Scope { context: head, .. } => vec![head],
+            StmtKind::For(it) => [&it.start, &it.stop, &it.step].into_iter().chain(&it.inits).collect(),
+            StmtKind::While(it) => std::iter::once(&it.condition).chain(&it.inits).collect(),
+            StmtKind::Yield(values) | StmtKind::Return(values) => values.iter().collect(),
+            StmtKind::Break | StmtKind::Continue | StmtKind::Pass => Vec::new(),
+        };
+        let yields = self.blocks().into_iter().filter_map(|block| block.last());
+        let yields = yields.filter(|last| matches!(last.kind, StmtKind::Yield(_)));
+        own.into_iter().flat_map(Expr::vars).chain(yields.flat_map(Self::reads)).collect()
+    }
+
+    /// The variables that it binds for what comes after it.
+    pub fn defines(&self) -> &[VarId] {
+        match &self.kind {
+            StmtKind::Assign { target, .. } => std::slice::from_ref(target),
+            StmtKind::If { results, .. } => results,
+            StmtKind::For(it) => &it.results,
+            StmtKind::While(it) => &it.results,
+            _ => &[],
+        }
+    }
+
     /// The blocks inside.
     pub fn blocks(&self) -> Vec<&Block> {
         match &self.kind {

@@ -33,7 +33,7 @@ use melior::{
     pass::PassManager,
 };
 use scalars::Scalar;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The buffer of slots in global memory, a parameter that the front-end adds for queues.
 const GM_PIPE_BUFFER: &str = "__gm_pipe_buffer";
@@ -124,6 +124,8 @@ pub(super) struct Lowering<'p, 'c, 'a> {
     /// Whether nothing of the function comes after the current block.
     tail: bool,
     problems: Vec<Problem>,
+    /// Variables without a value because their statement has a problem.
+    failed: HashSet<VarId>,
 }
 
 /// Outcome of lowering something.
@@ -165,6 +167,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
             at: function.span,
             tail: true,
             problems: Vec::new(),
+            failed: HashSet::new(),
         };
         let inputs = lowering.parameters()?;
         lowering.sign(empty, &inputs);
@@ -191,7 +194,7 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
         }
     }
 
-    /// Lowers statements into the current block; each problem costs its statement only.
+    /// Lowers statements into the current block; each problem costs its statement, and those that need its results.
     fn statements(&mut self, statements: &'p [Stmt]) {
         let tail = self.tail;
         for (index, statement) in statements.iter().enumerate() {
@@ -202,7 +205,11 @@ impl<'p, 'c, 'a> Lowering<'p, 'c, 'a> {
                 if problem.span == Span::default() {
                     problem.span = statement.span;
                 }
-                self.problems.push(problem);
+                let follows = statement.reads().iter().any(|var| self.failed.contains(var));
+                self.failed.extend(statement.defines());
+                if !follows {
+                    self.problems.push(problem);
+                }
             }
         }
         self.tail = tail;

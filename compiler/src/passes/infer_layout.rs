@@ -36,8 +36,10 @@ fn infer(op: Op) -> bool {
     let stated = op.enum_text("layout");
     let chosen = match (stated, inferred) {
         (Some(stated), Inferred::Is(layout)) if stated != layout && matches!(stated, "nd" | "dn" | "nz") => {
-            let message =
-                format!("'pto.make_tensor_view' op layout is stated as {stated}, but shape and strides are {layout}");
+            let view = op.result().map_or_else(String::new, ir::label);
+            let message = format!(
+                "'pto.make_tensor_view' op expected layout {layout} for {view} from its shape and strides, found {stated}"
+            );
             diagnostics::error(op.raw.location(), "PTO-0304", message).emit();
             return false;
         }

@@ -1,8 +1,9 @@
 //! `pto-legalize-tiles`: tile layouts and moves in the one form that a target's library accepts.
 //!
 //! Where `toolchain.toml` states the block layout of `left` tiles, they get it whatever the text says (the library
-//! refuses the other); on A2/A3 the text stands, but for tiles that `textract` fills, which have rows there. On A5 a move between column-major vector tiles becomes the same move
-//! on their row-major views (the column-major one hangs some parts).
+//! refuses the other); on A2/A3 the text stands, but for tiles that `textract` fills, which have rows there. On A5 a
+//! move between column-major vector tiles becomes the same move on their row-major views (the column-major one hangs
+//! some parts).
 
 use crate::ir;
 use melior::ir::{
@@ -89,12 +90,16 @@ fn transposed(tile: &Tile) -> Tile {
 /// With extents known at run time, the views take theirs from the tiles.
 fn move_dynamic_rows<'c, 'a>(op: Op<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c, 'a>, from: &Tile, to: &Tile) -> bool {
     if from.cols != 1 && to.cols != 1 && (from.rows, from.cols) != (to.rows, to.cols) {
-        diagnostics::error(
-            op.raw.location(),
-            "PTO-0303",
-            "'pto.tmov' op between column-major tiles of different shapes",
-        )
-        .emit();
+        let message = format!(
+            "'pto.tmov' op expected {} and {} of one shape, as column-major tiles with extents known at run time, found {}x{} and {}x{}",
+            ir::label(src),
+            ir::label(dst),
+            from.rows,
+            from.cols,
+            to.rows,
+            to.cols
+        );
+        diagnostics::error(op.raw.location(), "PTO-0303", message).emit();
         return false;
     }
     for (operand, value, tile) in [("src", src, from), ("dst", dst, to)] {

@@ -50,9 +50,23 @@ struct End<'c, 'a> {
     keys: BTreeSet<Key>,
 }
 
-impl End<'_, '_> {
+impl<'c> End<'c, '_> {
     fn id(&self) -> Option<i64> {
         self.op.int(super::lower_frontend_pipes::FRONTEND_ID)
+    }
+
+    /// The queue as messages name it, behind the name of the operation.
+    fn queue(&self) -> String {
+        match (self.keys.first(), self.id()) {
+            (Some(Key::Buffer(_, name)), _) => format!("queue \"{name}\""),
+            (_, Some(id)) => format!("queue {id}"),
+            (_, None) => format!("queue {}", self.op.result().map_or_else(String::new, ir::label)),
+        }
+    }
+
+    /// Reports what is wrong with this end.
+    fn error(&self, code: &'static str, message: std::fmt::Arguments) -> diagnostics::Report<'c> {
+        diagnostics::error(self.op.raw.location(), code, format!("'{}' op {message}", self.op.facts.name))
     }
 
     /// Whether the slots are only reached through global memory.
@@ -128,33 +142,33 @@ fn check_component(component: &[usize], ends: &[End]) -> bool {
     if first.is_global() {
         return others.iter().all(|other| agree(first, other));
     }
-    let location = first.op.raw.location();
+    let queue = first.queue();
     if first.keys.is_empty() {
         let stated = first.op.int("flag_base").is_some();
-        let message = format!(
-            "'{}' op expected its buffer from pto.reserve_buffer or pto.import_reserved_buffer, or a flag_base",
-            first.op.facts.name
-        );
         if !stated {
-            diagnostics::error(location, "PTO-0405", message).emit();
+            let wanted = "its buffer from pto.reserve_buffer or pto.import_reserved_buffer, or a flag_base";
+            first.error("PTO-0405", format_args!("expected {wanted} for {queue}, found neither")).emit();
         }
         return stated;
     }
     let [second] = others[..] else {
-        if others.is_empty() {
-            let message =
-                "no other end of this queue is in the file: a function that has the buffer, but no queue on it";
-            diagnostics::error(location, "PTO-0405", message).emit();
-        } else {
-            let message = format!("{} ends use one reserved buffer; a queue has two", component.len());
-            let report = diagnostics::error(location, "PTO-0406", message);
-            others.iter().fold(report, |r, other| r.note(other.op.raw.location(), "another end")).emit();
-        }
+        let report = match others.len() {
+            0 => first.error(
+                "PTO-0405",
+                format_args!(
+                    "expected another end of {queue} in the file, found a function with the buffer and no end"
+                ),
+            ),
+            more => first.error("PTO-0406", format_args!("expected two ends of {queue}, found {}", more + 1)),
+        };
+        others.iter().fold(report, |r, other| r.note(other.op.raw.location(), "another end")).emit();
         return false;
     };
     if first.function == second.function {
-        let message = "both ends of a queue stand in one function";
-        diagnostics::error(location, "PTO-0406", message).note(second.op.raw.location(), "the other end").emit();
+        first
+            .error("PTO-0406", format_args!("expected the ends of {queue} in two functions, found both in one"))
+            .note(second.op.raw.location(), "the other end")
+            .emit();
         return false;
     }
     agree(first, second)
@@ -167,12 +181,12 @@ fn agree(first: &End, second: &End) -> bool {
         let open = what == "flag_base" && values.contains(&None);
         if values[0] != values[1] && !open {
             let show = |value: Option<i64>| value.map_or("none".to_owned(), |v| v.to_string());
-            let message = format!(
-                "both ends of a queue must agree on {what}: {} here, {} at the other end",
-                show(values[0]),
-                show(values[1])
-            );
-            diagnostics::error(first.op.raw.location(), "PTO-0407", message)
+            let [here, there] = values.map(show);
+            first
+                .error(
+                    "PTO-0407",
+                    format_args!("expected {what} = {there} for {} as its other end has, found {here}", first.queue()),
+                )
                 .note(second.op.raw.location(), "the other end")
                 .emit();
             return false;
@@ -186,47 +200,46 @@ fn split_of(user: Op) -> Option<i64> {
     if user.is("tpush_quant") { Some(0) } else { user.int("split") }
 }
 
+/// An operation that divides its entry, or does not, against its queue.
+fn wrong_split<'c>(op: Op<'c, '_>, nosplit: bool, why: &str) -> diagnostics::Report<'c> {
+    let (wanted, found) = (if nosplit { "split = 0" } else { "a split other than 0" }, split_of(op).unwrap_or(0));
+    let message = format!("'{}' op expected {wanted} {why}, found {found}", op.facts.name);
+    diagnostics::error(op.raw.location(), "PTO-0408", message)
+}
+
 /// `nosplit` from the operations of all ends, unless it is stated.
 fn settle_nosplit(component: &[usize], ends: &mut [End]) -> bool {
-    let mut unsplit: Option<(bool, OperationRef)> = None;
+    let queue = ends[component[0]].queue();
+    let mut unsplit: Option<(bool, Op)> = None;
     for &index in component {
         let Some(handle) = ends[index].op.result() else { continue };
         for user in edit::uses(handle).into_iter().rev().filter_map(Op::of) {
             let Some(split) = split_of(user) else { continue };
             match unsplit {
                 Some((known, other)) if known != (split == 0) => {
-                    diagnostics::error(
-                        user.raw.location(),
-                        "PTO-0408",
-                        format!(
-                            "'{}' op with split = {split} on a queue that is also used {} split",
-                            user.facts.name,
-                            if known { "without" } else { "with" }
-                        ),
-                    )
-                    .note(other.location(), "used here")
-                    .emit();
+                    let why = format!("on {queue} as its other operations");
+                    wrong_split(user, known, &why).note(other.raw.location(), "another operation").emit();
                     return false;
                 }
-                _ => unsplit = Some((split == 0, user.raw)),
+                _ => unsplit = Some((split == 0, user)),
             }
         }
     }
-    let stated: Vec<bool> = component.iter().filter_map(|&i| ends[i].op.bool("nosplit")).collect();
-    if stated.iter().any(|&other| other != stated[0]) {
-        let location = ends[component[0]].op.raw.location();
-        diagnostics::error(location, "PTO-0408", "the ends of a queue state different nosplit").emit();
+    let stated: Vec<(bool, &End)> =
+        component.iter().filter_map(|&i| Some((ends[i].op.bool("nosplit")?, &ends[i]))).collect();
+    if let Some((other, end)) = stated.iter().find(|other| other.0 != stated[0].0) {
+        end.error(
+            "PTO-0408",
+            format_args!("expected nosplit = {} for {queue} as its other end has, found {other}", !other),
+        )
+        .emit();
         return false;
     }
+    let stated: Vec<bool> = stated.into_iter().map(|(nosplit, _)| nosplit).collect();
     if let (Some(&stated), Some((used, op))) = (stated.first(), unsplit)
         && stated != used
     {
-        diagnostics::error(
-            op.location(),
-            "PTO-0408",
-            format!("the queue states nosplit = {stated}, but this operation needs {used}"),
-        )
-        .emit();
+        wrong_split(op, stated, &format!("on {queue} with nosplit = {stated}")).emit();
         return false;
     }
     let nosplit = stated.first().copied().or(unsplit.map(|(u, _)| u)).unwrap_or(false);
@@ -247,23 +260,26 @@ fn assign_flags(components: &[Vec<usize>], ends: &[End]) -> bool {
     let base_of = |component: &[usize]| component.iter().find_map(|&i| ends[i].op.int("flag_base"));
     let (stated, open): (Vec<_>, Vec<_>) = components.iter().partition(|c| base_of(c).is_some());
     for component in stated.into_iter().chain(open) {
-        let first = ends[component[0]].op;
-        let width = if first.int("dir_mask") == Some(3) { 4 } else { 2 };
+        let first = &ends[component[0]];
+        let width = if first.op.int("dir_mask") == Some(3) { 4 } else { 2 };
         let is_free = |base: i64| {
             component.iter().all(|&i| {
                 used.get(&ends[i].function).is_none_or(|taken| (base..base + width).all(|f| !taken.contains(&f)))
             })
         };
         let stated = base_of(component);
-        if stated.is_some_and(|base| !is_free(base)) {
-            let message = "the flag_base of this queue is that of another one in its function";
-            diagnostics::error(first.raw.location(), "PTO-0409", message).emit();
+        if let Some(base) = stated.filter(|&base| !is_free(base)) {
+            let queue = first.queue();
+            let message =
+                format_args!("expected {width} flags of its own for {queue}, found flag_base = {base} in use");
+            first.error("PTO-0409", message).emit();
             return false;
         }
         let base = stated.or_else(|| (0..=FLAGS - width).step_by(2).find(|&base| is_free(base)));
         let Some(base) = base else {
-            let message = format!("the queues of a function need more than the {FLAGS} flags there are");
-            diagnostics::error(first.raw.location(), "PTO-0409", message).emit();
+            let queue = first.queue();
+            let message = format_args!("expected {width} free flags of {FLAGS} for {queue}, found fewer");
+            first.error("PTO-0409", message).emit();
             return false;
         };
         for &index in component {
@@ -288,7 +304,7 @@ fn check_buffers(functions: &[OperationRef]) -> bool {
         for op in ir::ops_named(function, "reserve_buffer") {
             let name = op.string("name").unwrap_or_default();
             if !reserved.insert((index, name.clone())) {
-                let message = format!("the function reserves \"{name}\" twice");
+                let message = format!("'pto.reserve_buffer' op expected one \"{name}\" in a function, found another");
                 diagnostics::error(op.raw.location(), "PTO-0411", message).emit();
                 ok = false;
             }
@@ -313,7 +329,9 @@ fn check_buffers(functions: &[OperationRef]) -> bool {
                 ok = false;
             }
             if !imported.insert((name.clone(), peer.clone())) {
-                let message = format!("the function imports \"{name}\" of '{peer}' twice");
+                let message = format!(
+                    "'pto.import_reserved_buffer' op expected one import of \"{name}\" of '{peer}', found another"
+                );
                 diagnostics::error(op.raw.location(), "PTO-0411", message).emit();
                 ok = false;
             }

@@ -44,6 +44,7 @@ pub const ROWS: &[Row] = &[
     },
     row("tests/cases/codegen/push_pop_a3.pto", &["multiply", "exponential"], push_pop),
     row("tests/cases/codegen/push_pop_a5.pto", &["multiply", "exponential"], push_pop),
+    row("tests/cases/codegen/queue_handles_a5.pto", &["multiply", "exponential"], push_pop),
     row("tests/cases/codegen/scalar_arithmetic.pto", &["integers"], scalar_integers),
     row("tests/cases/codegen/scalar_arithmetic.pto", &["floats"], scalar_floats),
     row("tests/cases/codegen/scalar_memory.pto", &["copy"], scalar_memory),

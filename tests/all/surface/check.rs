@@ -3,7 +3,7 @@
 
 use super::build::{Case, Target};
 use super::number::first_difference;
-use super::vendor::{Agreements, agree};
+use super::vendor::{Agreement, Agreements, agree};
 use pto_runtime_shim::{CompileOptions, Diagnostic, Error, Kernel, Runner, Severity};
 use pto_tests::{Run, run};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub struct Fate {
     /// Whether its runs gave what is expected.
     pub ran: Result<(), String>,
     /// Whether the vendor's simulator gives the same; none: it was not asked.
-    pub agrees: Option<Result<(), String>>,
+    pub agrees: Option<Agreement>,
 }
 
 /// What became of a kernel that must be refused.

@@ -116,10 +116,7 @@ fn one(subject: &Subject, right: &'static Type, label: &str, seed: u64) -> Case 
         maker.load_as(&staged, &whole, data, &[1, blocks, groups / 2, 16, 2], layout);
         maker.tile(name, shape);
         let operand = if of == "a" { a_shape.text() } else { b_shape.text() };
-        // It wants scales for all rows of its operand, and a vector has one.
-        if !vector {
-            maker.line(format!("pto.tget_scale_addr ins(%{of} : {operand}) outs(%{name} : {})", shape.text()));
-        }
+        maker.line(format!("pto.tget_scale_addr ins(%{of} : {operand}) outs(%{name} : {})", shape.text()));
         maker.line(format!("pto.tmov ins(%{staged} : {}) outs(%{name} : {})", whole.text(), shape.text()));
     }
     maker.tile("dst", &sum);

@@ -12,7 +12,7 @@ use melior::{
         r#type::IntegerType,
     },
 };
-use pto_dialect::facts_by_name;
+use pto_dialect::{diagnostics::Collector, facts_by_name};
 
 /// Operands of an operation by their names.
 pub type Operands<'n, 'c, 'a> = [(&'n str, Value<'c, 'a>)];
@@ -178,8 +178,11 @@ impl<'c, 'a> Lowering<'_, 'c, 'a> {
 
     /// A type by its text; the text is the compiler's own.
     pub fn type_of_text(&self, text: &str, span: Span) -> Result<Type<'c>, Problem> {
-        Type::parse(self.context, text)
-            .ok_or_else(|| Problem::new("PTO-0713", span, format!("the dialect has no type {text}")))
+        let reasons = Collector::attach(self.context);
+        Type::parse(self.context, text).ok_or_else(|| {
+            let reasons: Vec<String> = reasons.take().into_iter().map(|reason| reason.message).collect();
+            Problem::new("PTO-0713", span, format!("the dialect has no type {text}: {}", reasons.join("; ")))
+        })
     }
 
     /// An integer attribute of a width.

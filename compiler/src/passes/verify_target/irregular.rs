@@ -92,7 +92,8 @@ fn by_mask(subject: &mut Subject, tile: &Named) {
 /// behind tmp; neither follows from a scalar.
 fn by_comparison(subject: &mut Subject) {
     let scalar = subject.op.operand("kValue").map_or_else(String::new, |value| value.r#type().to_string());
-    let expected = format_args!("indices or maskPattern: the library compares with a tile of numbers, one for each row");
+    let expected =
+        format_args!("indices or maskPattern: the library compares with a tile of numbers, one for each row");
     subject.require(false, MISSING, expected, format_args!("kValue of type {scalar}"));
 }
 
