@@ -1,7 +1,7 @@
 //! Walking IR: functions, operations in order, what a message calls them.
 
-use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, operation::OperationLike};
-use pto_dialect::{Op, attribute, enum_text, name_of_value, op_name, string_value, symbol_value};
+use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
+use pto_dialect::{Op, Tile, View, attribute, enum_text, name_of_value, op_name, pointer, string_value, symbol_value};
 
 /// The functions below an operation (a module, or modules in it), in source order.
 pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
@@ -96,6 +96,23 @@ pub fn section_kind(op: OperationRef) -> Option<&'static str> {
 /// What messages call a value: `%acc`, or its type's role when it has no name.
 pub fn label(value: Value) -> String {
     name_of_value(value).map_or_else(|| "<unnamed>".to_owned(), |name| format!("%{name}"))
+}
+
+/// Whether a value names memory: a tile, a view or a pointer.
+pub fn is_memory(value: Value) -> bool {
+    Tile::of_value(value).is_some() || View::of_value(value).is_some() || pointer(value.r#type()).is_some()
+}
+
+/// Through views, windows, casts and offsets to what the memory comes from.
+pub fn root_of<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
+    const FROM: [&str; 5] = ["source", "src", "ptr", "tile", "input"];
+    while let Some(definition) = Op::defining(value).filter(|d| !d.is("alloc_tile")) {
+        let Some(from) = FROM.into_iter().find_map(|name| definition.operand(name)).filter(|&v| is_memory(v)) else {
+            break;
+        };
+        value = from;
+    }
+    value
 }
 
 /// The function that an operation stands in.

@@ -11,5 +11,6 @@ pub mod memory;
 pub mod passes;
 pub mod pipeline;
 pub mod placement;
+mod scratch;
 pub mod session;
 pub mod target;

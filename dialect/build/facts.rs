@@ -106,7 +106,7 @@ fn op_facts(ops: &[Record], records: &RecordKeeper) -> String {
         let attributes: Vec<String> = arguments(*op).into_iter().filter(|a| a.is_attribute).map(|a| a.name).collect();
         let _ = writeln!(s, "        ],\n        attributes: &{attributes:?},\n        results: &{:?},", results(*op));
         let _ = writeln!(s, "        segments: {},", has_segments(*op));
-        for field in ["pipe", "cpp", "typed", "a3", "a5", "inplace", "inplace_a3", "scratch", "events"] {
+        for field in ["pipe", "cpp", "typed", "a3", "a5", "inplace", "inplace_a3", "destroys_a3", "scratch", "events"] {
             let _ = writeln!(s, "        {field}: {:?},", text(*op, field));
         }
         let rules: Vec<String> = text(*op, "rule").split_whitespace().map(str::to_owned).collect();

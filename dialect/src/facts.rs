@@ -56,6 +56,7 @@ pub struct OpFacts {
     pub a5: &'static str,
     pub inplace: &'static str,
     pub inplace_a3: &'static str,
+    pub destroys_a3: &'static str,
     pub scratch: &'static str,
     pub events: &'static str,
     pub rules: &'static [&'static str],

@@ -6,7 +6,7 @@ use crate::{
     op::{Op, attribute},
     tile::{Space, Tile},
 };
-use melior::ir::Value;
+use melior::ir::{Value, ValueLike, r#type::TypeLike};
 
 /// A hardware queue of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,26 +55,44 @@ pub struct Access<'c, 'a> {
     pub reads: bool,
     /// Whether it is written.
     pub writes: bool,
+    /// Whether what is written is nothing that anybody may read: the library uses a source for its own ends.
+    pub destroys: bool,
 }
 
 /// The mark of a tile that no operation touches: scratch that the target's library takes and does not use.
 pub const UNTOUCHED: &str = "pto.untouched";
 
-/// The memory that an operation touches, in operand order.
-pub fn accesses<'c, 'a>(op: Op<'c, 'a>) -> Vec<Access<'c, 'a>> {
+/// The memory that an operation touches on a target, in operand order.
+pub fn accesses<'c, 'a>(op: Op<'c, 'a>, legality: Legality) -> Vec<Access<'c, 'a>> {
     let to_access = |(operand, value): (&crate::facts::Operand, Value<'c, 'a>)| {
+        let ty = value.r#type();
+        if ty.is_integer() || ty.is_index() || ty.is_float() {
+            return None;
+        }
+        let destroys = legality == Legality::A3 && is_destroyed(op, operand.name, value);
         let (reads, writes) = match operand.role {
             Role::None => return None,
             // The X-to-ZZ form of `tmov` has its scratch tile where others have their vector.
-            Role::Read => (true, op.is("tmov") && operand.name == "fp" && space_of(op, "fp") == Some(Space::Vec)),
+            Role::Read => {
+                (true, destroys || (op.is("tmov") && operand.name == "fp" && space_of(op, "fp") == Some(Space::Vec)))
+            }
             Role::Write => (false, true),
             Role::Update | Role::Scratch => (true, true),
         };
         let untouched = operand.role == Role::Scratch
             && crate::op::defining_op(value).is_some_and(|definition| attribute(definition, UNTOUCHED).is_some());
-        (!untouched).then_some(Access { value, reads, writes })
+        (!untouched).then_some(Access { value, reads, writes, destroys })
     };
     op.named_operands().into_iter().filter_map(to_access).collect()
+}
+
+/// Whether the library for A2/A3 overwrites a source.
+fn is_destroyed(op: Op, operand: &str, value: Value) -> bool {
+    let Some(tile) = Tile::of_value(value) else { return false };
+    op.facts.destroys_a3.split_whitespace().any(|entry| {
+        let (name, elements) = entry.split_once(':').unwrap_or((entry, ""));
+        name == operand && (elements.is_empty() || tile.element.is_in(elements))
+    })
 }
 
 /// Elements of i32 that a soft `syncall` counts in. Source: PTO-ISA, syncall_soft.hpp: 64 bytes.
@@ -132,13 +150,20 @@ fn by_rule(rule: &str, op: Op, legality: Legality) -> Pipe {
             // An entry in global memory, filled by whatever pipe: all of them are done before it is sent.
             None => Pipe::All,
         },
-        "tpop" => match legality {
-            Legality::A3 => Pipe::Mte2,
-            Legality::A5 => Pipe::S,
+        // A5 waits on the pipe that will read the slot first.
+        "tpop" => match (legality, space_of(op, "tile")) {
+            (Legality::A5, Some(Space::Vec)) if !is_through_memory(op) => Pipe::V,
+            (Legality::A5, Some(Space::Mat)) if !is_through_memory(op) => Pipe::Mte1,
+            _ => Pipe::Mte2,
         },
         // Library code that uses several pipes inside: ordered with everything.
         _ => Pipe::All,
     }
+}
+
+/// Whether a queue operation's slots stand in global memory.
+fn is_through_memory(op: Op) -> bool {
+    op.operand("pipe_handle").and_then(Op::defining).is_some_and(|queue| queue.is("initialize_l2g2l_pipe"))
 }
 
 fn move_pipe(src: Option<Space>, dst: Option<Space>, legality: Legality) -> Pipe {

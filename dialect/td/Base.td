@@ -98,6 +98,8 @@ def MultiTile   : PTO_Operand<"multi_tile", "none", PTO_IsMultiTile, "multi tile
 // `rule`: names of verifier rules in `dialect/src/verify.rs`, separated by spaces.
 // `inplace`: the ins operands whose storage `dst` may share, separated by spaces; "*" = any; "" = none.
 // `inplace_a3`: the same for A2/A3 where it differs ("=" = as `inplace`).
+// `destroys_a3`: sources that the library for A2/A3 overwrites while it computes, separated by spaces; `src:i32` where
+//   only elements of that type are.
 // `scratch`: the rule in `passes/materialize_tmp.rs` that sizes a missing tmp ("" = none is ever needed).
 // `events`: event-0 flags that the library uses inside the call, as "SRC>DST SRC>DST".
 class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<Pto_Dialect, mnemonic, traits> {
@@ -109,6 +111,7 @@ class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<Pto_Dialect, mnemoni
   string rule = "";
   string inplace = "";
   string inplace_a3 = "=";
+  string destroys_a3 = "";
   string scratch = "";
   string events = "";
   // Spelling: "dps" = `ins(...) outs(...) {attrs}` by the generated parser; "" = the op says it itself.

@@ -66,6 +66,7 @@ def TRemOp : Elementwise<"trem", "TREM[<$precisionType>]($dst, $src0, $src1, [$t
   let a5 = "i16 i32 i64 f16 f32";
   let rule = "vec row_major same_elem same_valid trem";
   let inplace_a3 = "";
+  let destroys_a3 = "src0:i32 src1:i32";
   let scratch = "trem";
 }
 def TXorOp : Elementwise<"txor", "TXOR($dst, $src0, $src1, [$tmp|$dst])",
@@ -181,6 +182,7 @@ def TRemSOp : Elementwise<"trems", "TREMS($dst, $src, $scalar, [$tmp|$dst])",
   let a5 = "i16 i32 i64 f16 f32";
   let rule = "vec row_major same_elem same_valid trem";
   let inplace_a3 = "";
+  let destroys_a3 = "src:i32";
   let scratch = "trems";
 }
 def TPowSOp : Elementwise<"tpows", "TPOWS[<$precisionType>]($dst, $src, $scalar, [$tmp|$dst])",

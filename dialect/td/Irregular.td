@@ -186,6 +186,7 @@ def TQuantOp : TileOp<"tquant", "TQUANT<$quant_type>($dst, $src, $fp[, $tmp][, &
   let a3 = "f32";
   let a5 = "f32";
   let rule = "vec tquant";
+  let destroys_a3 = "src";
   let scratch = "tquant";
 }
 

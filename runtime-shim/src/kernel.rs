@@ -208,8 +208,18 @@ fn matching(text: &str, open: usize, left: char, right: char) -> Option<usize> {
     None
 }
 
+/// At commas outside of template arguments.
 fn split_parameters(text: &str) -> Vec<&str> {
-    text.split(',').map(str::trim).filter(|p| !p.is_empty() && *p != "void").collect()
+    let mut depth = 0;
+    let outside = |c: char| {
+        match c {
+            '<' | '(' => depth += 1,
+            '>' | ')' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth == 0
+    };
+    text.split(outside).map(str::trim).filter(|p| !p.is_empty() && *p != "void").collect()
 }
 
 fn parameter(text: &str) -> Parameter {
@@ -231,6 +241,12 @@ mod tests {
     const TEXT: &str = "#include \"pto/pto-inst.hpp\"\nstatic AICORE void half_of_it(float v) {\n#if defined(__DAV_CUBE__)\n#endif\n}\n\
         extern \"C\" __global__ AICORE void first(__gm__ float* x, int64_t n, half alpha) {\n  if (n) { half_of_it(alpha); }\n}\n\
         extern \"C\" __global__ AICORE void second(__gm__ void* q) {\n#if defined(__DAV_VEC__)\n#endif\n}\n";
+
+    #[test]
+    fn template_arguments_are_no_parameters() {
+        let list = "GlobalTensor<float, Shape<1, 2>, Layout::ND> x, int64_t n";
+        assert_eq!(split_parameters(list), ["GlobalTensor<float, Shape<1, 2>, Layout::ND> x", "int64_t n"]);
+    }
 
     #[test]
     fn parameters_and_sections_are_read() {

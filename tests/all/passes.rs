@@ -31,6 +31,20 @@ fn each_pass_has_cases() {
     }
 }
 
+/// The table of `docs/architecture.md` has the passes in the order in which they run.
+#[test]
+fn the_table_of_passes_is_complete() {
+    let text = std::fs::read_to_string(pto_tests::repository().join("docs/architecture.md")).expect("it is there");
+    let section = text.split("\n## ").find(|section| section.starts_with("Passes")).expect("there is a section");
+    let listed = section.lines().filter_map(|line| line.strip_prefix("| `pto-")).filter_map(|row| row.split_once('`'));
+    let listed: Vec<String> = listed.map(|(name, _)| format!("pto-{name}")).collect();
+    let source =
+        std::fs::read_to_string(pto_tests::repository().join("compiler/src/pipeline.rs")).expect("it is there");
+    let run = source.split("name: \"pto-").skip(1).filter_map(|rest| rest.split_once('"'));
+    let run: Vec<String> = run.map(|(name, _)| format!("pto-{name}")).collect();
+    assert_eq!(listed, run);
+}
+
 /// A pass that runs on a module that it already ran on changes nothing.
 #[test]
 fn placement_is_stable() {

@@ -97,7 +97,7 @@ impl InsertSync<'_> {
                     return self.access(op, Pipe::All, slots.to_vec());
                 }
                 if let Some(pipe) = pipe_of(known, self.device.legality) {
-                    let touched = accesses(known).into_iter().map(|a| Pending {
+                    let touched = accesses(known, self.device.legality).into_iter().map(|a| Pending {
                         pipe,
                         place: place_of(a.value),
                         writes: a.writes,

@@ -20,7 +20,7 @@ use melior::ir::{
     Block, BlockLike, BlockRef, OperationRef, Region, RegionLike,
     operation::{OperationBuilder, OperationLike},
 };
-use pto_dialect::{Op, Space, Tile, device::Device, diagnostics, edit, op_key, op_name};
+use pto_dialect::{Op, Space, Tile, device::Device, diagnostics, edit, is_pure, op_key, op_name};
 use std::collections::HashSet;
 
 /// Runs the pass on a module.
@@ -33,7 +33,7 @@ pub fn run(module: OperationRef, device: &Device) -> bool {
             }
         }
         if ok {
-            races::warn(function);
+            races::warn(function, device.legality);
         }
     }
     ok
@@ -128,28 +128,17 @@ enum Class {
     Both,
 }
 
-/// Operations of the dialect that only yield values.
-const PURE: [&str; 23] = [
-    "addptr",
+/// Operations that make or ask handles of tiles and buffers. They do no work, though MLIR may not move them freely.
+const HANDLES: [&str; 12] = [
     "alloc_multi_tile",
     "alloc_tile",
     "bitcast",
-    "castptr",
     "declare_tile",
-    "get_block_idx",
-    "get_block_num",
-    "get_subblock_idx",
-    "get_subblock_num",
-    "get_tensor_view_dim",
-    "get_tensor_view_stride",
     "get_validshape",
     "import_reserved_buffer",
-    "make_tensor_view",
     "multi_tile_get",
-    "partition_view",
     "reserve_buffer",
     "subview",
-    "tile_addr",
     "tile_valid_cols",
     "tile_valid_rows",
     "treshape",
@@ -170,9 +159,9 @@ fn class_of(op: OperationRef, device: &Device) -> Class {
         Kinds { section: true, .. } | Kinds { cube: true, vector: true, .. } => Class::Mixed,
         Kinds { cube: true, .. } => Class::Work("cube"),
         Kinds { vector: true, .. } => Class::Work("vector"),
-        _ if op_name(op).starts_with("arith.") => Class::Pure,
+        _ if is_pure(op) && op.region_count() == 0 => Class::Pure,
         _ => match Op::of(op) {
-            Some(known) if PURE.contains(&known.mnemonic()) => Class::Pure,
+            Some(known) if HANDLES.contains(&known.mnemonic()) => Class::Pure,
             Some(known) if known.is("barrier") || is_flag(known) => Class::Shared,
             _ => Class::Both,
         },

@@ -1,13 +1,14 @@
 //! `pto-materialize-tmp`: gives an operation the scratch tile that its library call needs and its author left out.
 //!
-//! Which operations need one stands in `dialect/td` (`scratch`); how large it is stands here, one rule each. Sizes are
-//! those that the PTO-ISA calls use; where the library would otherwise take memory that nobody placed (row broadcasts
-//! on A2/A3), the explicit form is always made. The tile has no address: the allocation pass finds free space.
+//! Which operations need one stands in `dialect/td` (`scratch`); its shape stands here, one rule each, and where its size
+//! does not follow from an operand's shape, that in `scratch.rs`. Where the library would otherwise take memory that nobody placed (row broadcasts
+//! on A2/A3), the explicit form is always made. The tile has no address: the allocation pass finds free space. A given
+//! tile that is smaller than what the call uses, and nothing but scratch, is replaced.
 //!
 //! A5's library takes most scratch tiles and never touches them. A tile that is nothing but such scratch is marked
 //! (`pto.untouched`): it gets no address and takes no room.
 
-use crate::ir;
+use crate::{ir, scratch};
 use melior::ir::{
     Attribute, Identifier, Location, OperationRef, Type, Value, ValueLike,
     attribute::DenseI32ArrayAttribute,
@@ -27,7 +28,9 @@ pub fn run(module: OperationRef, device: &Device) -> bool {
             if op.is("alloc_tile") {
                 mark_untouched(op, device.legality);
             }
-            if op.facts.scratch.is_empty() || op.operand("tmp").is_some() {
+            let given = op.operand("tmp").is_some();
+            let suffices = !(device.legality == Legality::A3 && scratch::may_be_replaced(op));
+            if op.facts.scratch.is_empty() || (given && suffices) {
                 continue;
             }
             if let Some(need) = need(op, device.legality) {
@@ -138,15 +141,18 @@ fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
         ty,
     };
     let bytes = |element: Element| element.bytes() as i64;
+    // One row of so many bytes.
+    let flat = |bytes: u64, (tile, ty): (Tile, Type<'c>)| {
+        let cols = whole_rows(bytes.div_ceil(tile.element.bytes()) as i64, tile.element);
+        Need { rows: 1, cols, valid: None, element: tile.element, ty }
+    };
     let dst = of("dst")?;
     let columns = |t: &Tile| t.valid_cols.unwrap_or(t.cols);
     let rows = |t: &Tile| t.valid_rows.unwrap_or(t.rows);
     match rule {
         "same_as_dst" => Some(like(dst)),
-        "trem" | "trems" => {
-            let lines = if rule == "trem" { 2 } else { 1 };
-            Some(Need { rows: lines, ..like(dst) })
-        }
+        "trem" => scratch::bytes(op).map(|n| flat(n, dst)),
+        "trems" => Some(Need { rows: 1, ..like(dst) }),
         "tprelu" => {
             let mask = (columns(&dst.0) + 7) / 8;
             let ty = IntegerType::unsigned(context, 8).into();
@@ -160,10 +166,12 @@ fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
             let precise = op.enum_text("precisionType") == Some("high_precision");
             precise.then(|| Need { rows: 1, cols: 32 / bytes(dst.0.element), ..like(dst) })
         }
-        "tcvt" => convert_need(op, of("src")?.0, dst.0).map(|n| {
-            let cols = whole_rows(n, Element::I8);
-            Need { rows: 1, cols, valid: None, element: Element::I8, ty: int(8) }
-        }),
+        "tcvt" => {
+            let exact = op.enum_text("sat_mode") != Some("ON");
+            let bytes = scratch::bytes(op).filter(|&bytes| exact && bytes > 0)?;
+            let cols = whole_rows(bytes as i64, Element::I8);
+            Some(Need { rows: 1, cols, valid: None, element: Element::I8, ty: int(8) })
+        }
         "row_reduce" => Some(like(of("src")?)),
         "tcolsum" => {
             let (tile, ty) = of("src")?;
@@ -176,7 +184,7 @@ fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
                 ty,
             })
         }
-        "row_expand_bin" => row_broadcast(op, dst),
+        "row_expand_bin" => scratch::bytes(op).filter(|_| has_column(op)).map(|n| flat(n, dst)),
         "ttrans" => {
             let (tile, ty) = of("src")?;
             let block = 32 / bytes(tile.element);
@@ -192,7 +200,7 @@ fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
         "tsort32" => {
             let (tile, ty) = of("src")?;
             let unaligned = tile.valid_cols.is_none_or(|c| c % 32 != 0);
-            unaligned.then(|| like((tile, ty)))
+            scratch::bytes(op).filter(|_| unaligned).map(|n| flat(n, (tile, ty)))
         }
         "tmrgsort" => {
             let sources = op.operands("srcs");
@@ -200,47 +208,21 @@ fn need<'c>(op: Op<'c, '_>, legality: Legality) -> Option<Need<'c>> {
             (sources.len() > 1).then(|| Need { rows: 1, cols: total.max(dst.0.cols), ..like(dst) })
         }
         "tquant" => {
-            let tile = of("src")?.0;
-            Some(Need { element: Element::F32, ty: Type::float32(context), ..like((tile, Type::float32(context))) })
+            let src = of("src")?;
+            let bytes = scratch::bytes(op)?;
+            Some(if bytes > src.0.storage_bytes() { flat(bytes, src) } else { like(src) })
         }
         _ => None,
     }
 }
 
-/// A row broadcast whose per-row operand is a column: blocks of eight rows, 256 bytes each, at most 240 rows.
-fn row_broadcast<'c>(op: Op<'c, '_>, (dst, ty): (Tile, Type<'c>)) -> Option<Need<'c>> {
-    let is_column = |name: &str| {
+/// Whether one of the operands of a row broadcast is a column.
+fn has_column(op: Op) -> bool {
+    ["src0", "src1"].into_iter().any(|name| {
         op.operand(name)
             .and_then(Tile::of_value)
             .is_some_and(|t| t.blayout == BLayout::ColMajor && t.valid_cols.unwrap_or(t.cols) == 1)
-    };
-    if !is_column("src0") && !is_column("src1") {
-        return None;
-    }
-    const MOST_ROWS: i64 = 240;
-    let rows = dst.valid_rows.unwrap_or(dst.rows).clamp(1, MOST_ROWS);
-    let cols = (rows + 7) / 8 * 256 / dst.element.bytes() as i64;
-    Some(Need { rows: 1, cols, valid: None, element: dst.element, ty })
-}
-
-/// Bytes of scratch for a conversion that must not saturate (PTO-ISA TCVT), where it needs any.
-fn convert_need(op: Op, src: Tile, dst: Tile) -> Option<i64> {
-    if op.enum_text("sat_mode") == Some("ON") {
-        return None;
-    }
-    let rows = dst.valid_rows.unwrap_or(dst.rows);
-    let cols = dst.valid_cols.unwrap_or(dst.cols);
-    let half = 32 * ((cols.min(64) + 7) / 8);
-    match (src.element, dst.element) {
-        (Element::F32, Element::I16) => {
-            let rest = cols % 64;
-            let tail = if rest == 0 { 0 } else { 32 * ((rows.min(255) - 1) * (src.cols / 8) + (rest + 7) / 8) };
-            Some((256 * (cols / 64).min(255)).max(tail).max(32))
-        }
-        (Element::F16, Element::I16) => Some(half.max(32)),
-        (Element::F16, Element::I8) => Some(half.max(128 + 32 * ((cols.min(64) + 15) / 16))),
-        _ => None,
-    }
+    })
 }
 
 #[cfg(test)]

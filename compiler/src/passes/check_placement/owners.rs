@@ -2,21 +2,26 @@
 //!
 //! Branches are run from the same state and their states are united; loops are run twice, the second time from the
 //! state that the first trip left, so that what one trip destroys for the next is seen. A read of a tile whose value
-//! was overwritten through another tile, or by a called function, since it was written is an error. Reads of bytes never written are the
-//! author's affair.
+//! was overwritten through another tile, or by a called function, since it was written is an error, and so is one of a
+//! source that the target's library destroyed (`destroys_a3`). Reads of bytes never written are the author's affair.
 
 use super::calls::{Used, used_by_call};
 use crate::{ir, passes::allocate_memory_addr::PLANNED};
-use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, operation::OperationLike};
+use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
 use pto_dialect::{
-    Op, Space, Tile, accesses, attribute, constant_int, device::Device, diagnostics, op_key, op_name, value_key,
+    Op, Space, Tile, accesses, attribute, constant_int, device::Device, diagnostics, multi_tile, op_key, op_name,
+    value_key,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Checks a function; true when nothing was placed by us or nothing is overwritten too early.
 pub fn check(function: OperationRef, device: &Device) -> bool {
     let mut check = Check::new(function, device);
-    if !check.tiles.iter().any(|t| t.planned) && check.calls.values().all(Vec::is_empty) {
+    let destroys = |op: Op| accesses(op, device.legality).iter().any(|access| access.destroys);
+    if !check.tiles.iter().any(|t| t.planned)
+        && check.calls.values().all(Vec::is_empty)
+        && !ir::walk(function).into_iter().filter_map(Op::of).any(destroys)
+    {
         return true;
     }
     if let Some(block) = function.region(0).ok().and_then(|r| r.first_block()) {
@@ -33,9 +38,21 @@ struct Placed<'c, 'a> {
     planned: bool,
 }
 
+/// A tile and the bytes that it takes; all slots of a multi tile are one piece.
+fn footprint(value: Value, device: &Device) -> Option<(Tile, u64)> {
+    if let Some(tile) = Tile::of_value(value) {
+        return Some((tile, tile.footprint_bytes()));
+    }
+    let (slot, count) = multi_tile(value.r#type())?;
+    let tile = Tile::of(slot)?;
+    let align = device.memory(tile.space).map_or(1, |memory| memory.place_align.max(1));
+    Some((tile, tile.footprint_bytes().next_multiple_of(align).saturating_mul(u64::try_from(count).ok()?)))
+}
+
 /// What may be true of a tile's value, over all paths: bits.
 const VALID: u8 = 1;
 const LOST: u8 = 2;
+const DESTROYED: u8 = 4;
 
 #[derive(Clone, Default)]
 struct State {
@@ -48,30 +65,36 @@ struct State {
 const CALLEE: usize = usize::MAX;
 
 struct Check<'c, 'a> {
+    device: &'a Device,
     tiles: Vec<Placed<'c, 'a>>,
     /// What calls use, by the name of the called function.
     calls: HashMap<String, Vec<Used>>,
     /// Which tiles a value may stand for.
     names: HashMap<usize, BTreeSet<usize>>,
     state: State,
+    /// The last operation that destroyed a tile.
+    destroyers: HashMap<usize, OperationRef<'c, 'a>>,
     reported: BTreeSet<(usize, usize)>,
 }
 
 impl<'c, 'a> Check<'c, 'a> {
-    fn new(function: OperationRef<'c, 'a>, device: &Device) -> Self {
+    fn new(function: OperationRef<'c, 'a>, device: &'a Device) -> Self {
         let calls = ir::walk(function).into_iter().filter(|&op| op_name(op) == "func.call").filter_map(ir::callee);
         let mut check = Self {
+            device,
             tiles: Vec::new(),
             calls: calls.map(|name| (name.clone(), used_by_call(function, &name, device))).collect(),
             names: HashMap::new(),
             state: State::default(),
+            destroyers: HashMap::new(),
             reported: BTreeSet::new(),
         };
-        for op in ir::walk(function).into_iter().filter_map(Op::of).filter(|op| op.is("alloc_tile")) {
+        let is_root = |op: &Op| op.is("alloc_tile") || op.is("alloc_multi_tile");
+        for op in ir::walk(function).into_iter().filter_map(Op::of).filter(is_root) {
             let (Some(value), Some(addr)) = (op.result(), op.operand("addr").and_then(constant_int)) else { continue };
-            let (Some(tile), Ok(start)) = (Tile::of_value(value), u64::try_from(addr)) else { continue };
+            let (Some((tile, bytes)), Ok(start)) = (footprint(value, device), u64::try_from(addr)) else { continue };
             check.names.insert(value_key(value), BTreeSet::from([check.tiles.len()]));
-            let end = start.saturating_add(tile.footprint_bytes());
+            let end = start.saturating_add(bytes);
             let planned = attribute(op.raw, PLANNED).is_some();
             check.tiles.push(Placed { value, space: tile.space, start, end, planned });
         }
@@ -122,11 +145,14 @@ impl<'c, 'a> Check<'c, 'a> {
         for value in op.raw.operands().filter(|v| Tile::of_value(*v).is_none()) {
             self.read(op.raw, value);
         }
-        let touched = accesses(op);
+        let touched = accesses(op, self.device.legality);
         for access in touched.iter().filter(|a| a.reads && !is_scratch(op, a.value)) {
             self.read(op.raw, access.value);
         }
-        for access in touched.iter().filter(|a| a.writes) {
+        for access in touched.iter().filter(|a| a.destroys) {
+            self.destroy(op.raw, access.value);
+        }
+        for access in touched.iter().filter(|a| a.writes && !a.destroys) {
             self.write(access.value);
         }
     }
@@ -179,8 +205,13 @@ impl<'c, 'a> Check<'c, 'a> {
 
     fn read(&mut self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>) {
         for tile in self.tiles_of(value) {
-            let lost = self.state.value.get(&tile).is_some_and(|bits| bits & LOST != 0);
-            if lost && self.reported.insert((op_key(op), tile)) {
+            let bits = self.state.value.get(&tile).copied().unwrap_or(0);
+            if bits & (LOST | DESTROYED) == 0 || !self.reported.insert((op_key(op), tile)) {
+                continue;
+            }
+            if bits & DESTROYED != 0 {
+                self.report_destroyed(op, tile);
+            } else {
                 let placed = &self.tiles[tile];
                 let message = format!(
                     "'{}' op reads tile {}, whose bytes ({} {} to {}) may have been overwritten through another tile since",
@@ -194,6 +225,29 @@ impl<'c, 'a> Check<'c, 'a> {
                     .note(pto_dialect::value_location(placed.value), "the tile")
                     .emit();
             }
+        }
+    }
+
+    fn report_destroyed(&self, op: OperationRef<'c, 'a>, tile: usize) {
+        let (placed, destroyer) = (&self.tiles[tile], self.destroyers[&tile]);
+        let message = format!(
+            "'{}' op reads tile {}, which '{}' has overwritten: the library of {} computes in that source",
+            op_name(op),
+            ir::label(placed.value),
+            op_name(destroyer),
+            self.device.name
+        );
+        diagnostics::error(op.location(), "PTO-0614", message)
+            .note(destroyer.location(), "overwritten here")
+            .help(format!("copy {} with pto.tmov before, and give the copy to one of the two", ir::label(placed.value)))
+            .emit();
+    }
+
+    /// The library leaves nothing in a source that anybody may read.
+    fn destroy(&mut self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>) {
+        for tile in self.tiles_of(value) {
+            *self.state.value.entry(tile).or_default() |= DESTROYED;
+            self.destroyers.insert(tile, op);
         }
     }
 
@@ -212,7 +266,7 @@ impl<'c, 'a> Check<'c, 'a> {
             }
             let bits = self.state.value.entry(tile).or_default();
             // A window restores its part only: what was lost beside it stays lost.
-            *bits = if whole || *bits & LOST == 0 { VALID } else { *bits };
+            *bits = if whole || *bits & (LOST | DESTROYED) == 0 { VALID } else { *bits };
         }
     }
 

@@ -1,8 +1,8 @@
 //! Memory that one core writes and the other touches, with nothing that makes one wait for the other.
 
 use crate::ir;
-use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
-use pto_dialect::{Op, Tile, View, accesses, constant_int, diagnostics, op_name, pointer, value_key};
+use melior::ir::{OperationRef, Value, operation::OperationLike};
+use pto_dialect::{Op, Tile, accesses, constant_int, device::Legality, diagnostics, op_name, value_key};
 use std::collections::{HashMap, HashSet};
 
 /// One access to memory from a section.
@@ -16,13 +16,13 @@ struct Touch<'c, 'a> {
 }
 
 /// Warns for each memory that sections of both cores of a function touch without order, once.
-pub fn warn(function: OperationRef) {
-    Races::default().visit(function, None);
+pub fn warn(function: OperationRef, legality: Legality) {
+    Races { legality, touches: HashMap::new(), reported: HashSet::new() }.visit(function, None);
 }
 
 /// What a walk in source order has seen.
-#[derive(Default)]
 struct Races<'c, 'a> {
+    legality: Legality,
     /// By root: the touches since the last signal between the cores.
     touches: HashMap<usize, Vec<Touch<'c, 'a>>>,
     /// Roots that were warned of.
@@ -37,9 +37,9 @@ impl<'c: 'a, 'a> Races<'c, 'a> {
             if op_name(op) == "func.call" || known.is_some_and(|op| signals_core(op.mnemonic())) {
                 self.touches.clear();
             } else if let (Some(known), Some(core)) = (known, core) {
-                for access in accesses(known).into_iter().filter(|a| is_memory(a.value)) {
+                for access in accesses(known, self.legality).into_iter().filter(|a| ir::is_memory(a.value)) {
                     let (value, writes) = (access.value, access.writes);
-                    self.touch(Touch { op: known, cube: core == "cube", value, root: root_of(value), writes });
+                    self.touch(Touch { op: known, cube: core == "cube", value, root: ir::root_of(value), writes });
                 }
             }
             self.visit(op, ir::section_kind(op).or(core));
@@ -89,37 +89,21 @@ fn report(earlier: &Touch, later: &Touch) {
 /// Operations that make a core wait for another, or tell it to go on.
 fn signals_core(mnemonic: &str) -> bool {
     const PREFIXES: [&str; 13] = [
-        "comm.",
+        "comm.tnotify",
+        "comm.ttest",
+        "comm.twait",
         "set_cross",
         "set_intra",
         "sync.",
         "syncall",
         "talloc",
         "tfree",
-        "tnotify",
         "tpop",
         "tpush",
-        "tsync",
         "wait_cross",
         "wait_intra",
     ];
     PREFIXES.iter().any(|prefix| mnemonic.starts_with(prefix))
-}
-
-fn is_memory(value: Value) -> bool {
-    Tile::of_value(value).is_some() || View::of_value(value).is_some() || pointer(value.r#type()).is_some()
-}
-
-/// Through views, windows, casts and offsets to what the memory comes from.
-fn root_of<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
-    const FROM: [&str; 5] = ["source", "src", "ptr", "tile", "input"];
-    while let Some(definition) = Op::defining(value).filter(|d| !d.is("alloc_tile")) {
-        let Some(from) = FROM.into_iter().find_map(|name| definition.operand(name)).filter(|&v| is_memory(v)) else {
-            break;
-        };
-        value = from;
-    }
-    value
 }
 
 /// Two windows of one view that are known to have no element in common.

@@ -140,24 +140,6 @@ pub fn tcvt(subject: &mut Subject) {
     }
     let exact = subject.op.enum_text("sat_mode").unwrap_or("OFF") == "OFF";
     if let Some(tmp) = subject.a3_scratch().filter(|_| exact) {
-        scratch::at_least(subject, &tmp, conversion_bytes(&src, &dst));
+        scratch::as_used(subject, &tmp);
     }
-}
-
-/// Bytes of scratch that A2/A3 uses for a conversion without saturation.
-fn conversion_bytes(src: &Named, dst: &Named) -> u64 {
-    let rows = dst.valid_rows.unwrap_or(dst.rows);
-    let cols = dst.valid_cols.unwrap_or(dst.cols);
-    let head = 32 * ((cols.min(64) + 7) / 8);
-    let bytes = match (src.element, dst.element) {
-        (Element::F32, Element::I16) => {
-            let whole = 256 * (cols / 64).min(255);
-            let rest = 32 * ((rows.min(255) - 1).max(0) * (src.cols / 8) + (cols % 64 + 7) / 8);
-            if cols % 64 == 0 { whole } else { whole.max(rest) }
-        }
-        (Element::F16, Element::I16) => head,
-        (Element::F16, Element::I8) => head.max(128 + 32 * ((cols.min(64) + 15) / 16)),
-        _ => 0,
-    };
-    bytes as u64
 }

@@ -1,7 +1,8 @@
 //! Tiles of which only a part is valid, quantisation.
 
 use super::{
-    codes::{LAYOUT, SCRATCH, SHAPE, VALID},
+    codes::{LAYOUT, SHAPE, VALID},
+    scratch,
     subject::{Named, Subject, may_equal},
 };
 use pto_dialect::BLayout;
@@ -38,7 +39,7 @@ fn one_covers(subject: &mut Subject) {
     subject.require(holds, VALID, expected, format_args!("{} and {}", src0.valid_text(), src1.valid_text()));
 }
 
-/// A2/A3: data in rows, one factor for each row, scratch like src.
+/// A2/A3: data in rows, one factor for each row, scratch for the rows' factors and for src's numbers.
 pub fn tquant(subject: &mut Subject) {
     let (Some(src), Some(dst)) = (subject.tile("src"), subject.tile("dst")) else { return };
     if !subject.is_a3() {
@@ -54,9 +55,9 @@ pub fn tquant(subject: &mut Subject) {
         }
     }
     if let Some(tmp) = subject.a3_scratch() {
-        let same = (tmp.rows, tmp.cols, tmp.element) == (src.rows, src.cols, src.element) && tmp.is_valid_like(&src);
-        let expected = format_args!("{tmp} of shape {}, valid {} as {src} is", src.shape_text(), src.valid_text());
-        subject.require(same, SCRATCH, expected, format_args!("{}, valid {}", tmp.shape_text(), tmp.valid_text()));
+        scratch::same_element(subject, &tmp, &src);
+        scratch::in_rows(subject, &tmp);
+        scratch::as_used(subject, &tmp);
     }
 }
 

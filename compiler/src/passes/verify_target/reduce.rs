@@ -91,16 +91,11 @@ pub fn row_expand(subject: &mut Subject) {
     );
 }
 
-/// A2/A3's scratch goes with a column of values, and holds a block for each of up to 240 rows.
+/// A2/A3's scratch goes with a column of values, and holds a block for each row of a round.
 pub fn row_expand_bin(subject: &mut Subject) {
-    let (Some(tmp), Some(dst)) = (subject.a3_scratch(), subject.tile("dst")) else { return };
+    let Some(tmp) = subject.a3_scratch() else { return };
     let has_column =
         ["src0", "src1"].into_iter().filter_map(|o| subject.tile(o)).any(|t| t.blayout == BLayout::ColMajor);
     subject.require(has_column, SCRATCH, format_args!("no tmp unless src0 or src1 is a col_major vector"), "one");
-    let bytes = match dst.valid_rows {
-        None => 8192,
-        Some(rows) if rows < 256 => (rows.max(0) as u64).div_ceil(8) * 256,
-        Some(_) => 7680,
-    };
-    scratch::at_least(subject, &tmp, bytes);
+    scratch::as_used(subject, &tmp);
 }

@@ -4,6 +4,7 @@ use super::{
     codes::{ALIAS, SCRATCH},
     subject::{Named, Subject, may_reach},
 };
+use crate::scratch;
 use pto_dialect::{BLayout, Element};
 
 /// tmp has at least so many bytes.
@@ -31,13 +32,27 @@ pub fn valid_at_least(subject: &mut Subject, tmp: &Named, rows: i64, cols: i64) 
     subject.require(holds, SCRATCH, expected, tmp.valid_text());
 }
 
-/// `trem` needs two rows like dst's, `trems` one.
+/// tmp has what the library's call uses, or can be replaced by what has (`pto-materialize-tmp`).
+pub fn as_used(subject: &mut Subject, tmp: &Named) {
+    if let Some(bytes) = scratch::bytes(subject.op).filter(|_| !scratch::may_be_replaced(subject.op)) {
+        at_least(subject, tmp, bytes);
+    }
+}
+
+/// `trem` needs a row like dst's and one for bits, `trems` the first.
 pub fn trem(subject: &mut Subject) {
+    if let (Some(a), Some(b)) = (subject.tile("src0"), subject.tile("src1"))
+        && subject.is_a3()
+        && a.element.is_in("i32")
+    {
+        let expected = format_args!("{a} and {b} in two tiles: both are converted where they stand");
+        subject.require(a.value != b.value, ALIAS, expected, "the same tile");
+    }
     let (Some(tmp), Some(dst)) = (subject.a3_scratch(), subject.tile("dst")) else { return };
-    let rows = if subject.op.is("trems") { 1 } else { 2 };
     same_element(subject, &tmp, &dst);
-    valid_at_least(subject, &tmp, rows, dst.valid_cols.unwrap_or(0));
-    at_least(subject, &tmp, rows as u64 * dst.cols as u64 * dst.element.bytes());
+    valid_at_least(subject, &tmp, 1, dst.valid_cols.unwrap_or(0));
+    at_least(subject, &tmp, dst.cols as u64 * dst.element.bytes());
+    as_used(subject, &tmp);
 }
 
 /// `txor`, `txors`: scratch like dst, and storage of its own.
@@ -73,10 +88,10 @@ pub fn trsqrt(subject: &mut Subject) {
     }
 }
 
-/// `tsort32`: as much as src.
+/// `tsort32`: a row of src in whole blocks.
 pub fn tsort32(subject: &mut Subject) {
-    if let (Some(tmp), Some(src)) = (subject.a3_scratch(), subject.tile("src")) {
-        at_least(subject, &tmp, src.storage_bytes());
+    if let Some(tmp) = subject.a3_scratch() {
+        as_used(subject, &tmp);
     }
 }
 

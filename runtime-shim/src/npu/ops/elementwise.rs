@@ -7,6 +7,7 @@
 use std::cell::Cell;
 use std::slice;
 
+use super::gather::scratch_holds;
 use super::{Apart, Ctx, Done, Fault, On, Op, Pipe, Rule, illegal, vector};
 use crate::Arch;
 use crate::npu::abi::{BoxLayout, Instr, Operand, Site, Space, Tile};
@@ -462,6 +463,9 @@ fn power_of(mut base: i64, mut exponent: u64) -> i64 {
     result
 }
 
+/// Bytes that one vector instruction writes at most.
+const VECTOR_BYTES: usize = 256;
+
 /// dst = src0 - src1 * q, where q is src0 / src1 rounded down (`floored`) or toward 0.
 ///
 /// Every target computes it so, each step rounded; the vendor's simulator has the exact remainder. A floored remainder
@@ -469,6 +473,11 @@ fn power_of(mut base: i64, mut exponent: u64) -> i64 {
 fn remainder(ctx: &mut Ctx, floored: bool) -> Done {
     let dst = ctx.tile(0)?;
     let element = dst.element;
+    if let (Arch::A3, true, Some(tmp)) = (ctx.arch, ctx.tile_if(2).is_some(), ctx.tile_if(3)) {
+        // A row of quotients; behind it the bits of a comparison, cleared by a whole vector.
+        let row = dst.cols * element.storage_bytes();
+        scratch_holds(ctx, tmp, row + row.max(VECTOR_BYTES));
+    }
     if element == Element::I32 && floored && ctx.arch == Arch::A3 {
         return remainder_through_floats(ctx, dst);
     }

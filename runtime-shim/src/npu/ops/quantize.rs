@@ -4,6 +4,8 @@ use super::super::abi::{BoxLayout, Operand, Tile};
 use super::super::element::{Element, Lane};
 use super::super::layout::Window;
 use super::convert::Rounding;
+use super::gather::scratch_holds;
+use super::reduce::spread_bytes;
 use super::{Apart, Ctx, Done, Fault, Op, illegal, vector};
 use crate::Arch;
 use Element::{BF16, F4E2M1, F8E4M3, F16, F32, I8, I16, U8};
@@ -159,6 +161,8 @@ fn bytes(ctx: &mut Ctx, to: Element) -> Done {
         }
     }
     if let (Arch::A3, Some(tmp)) = (ctx.arch, tmp) {
+        // The factors of the rows, spread; then the numbers as integers.
+        scratch_holds(ctx, tmp, spread_bytes(window.rows).max(src.rows * src.cols * F32.storage_bytes()));
         ctx.clobber(tmp)?;
         let halves = Tile { element: F16, cols: src.cols.next_multiple_of(16), ..src.clone() };
         let rounded: Vec<f64> = values.iter().map(|&x| Rounding::Rint.float(f64::from(x), F16, true)).collect();

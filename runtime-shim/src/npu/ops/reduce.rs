@@ -4,6 +4,7 @@
 //! loops over a row allow the compiler to reorder them: clang does, gcc does not. The device adds up a row as a tree.)
 
 use super::elementwise::{dividing, greater, holds, lesser, room, scratch};
+use super::gather::scratch_holds;
 use super::{Apart, Ctx, Done, Fault, Op, Rule, illegal, vector};
 use crate::Arch;
 use crate::npu::abi::{BoxLayout, Site, Space, Tile};
@@ -537,17 +538,18 @@ fn combine<L: Lane>(ctx: &mut Ctx, axis: Axis, f: impl Fn(L, L) -> L) -> Done {
 /// A3 writes a block for each element of a column-major column to the scratch tile (operand 3), or without one to the
 /// last 8 KiB of UB.
 fn spread_scratch(ctx: &mut Ctx, dst: &Tile) -> Done {
-    let bytes = dst.valid_rows.div_ceil(8).min(30) * 8 * BLOCK;
+    let bytes = spread_bytes(dst.valid_rows);
     let Some(tmp) = ctx.tile_if(3) else {
         return ctx.clobber(&Tile::plain(Space::Vec, Element::U8, 1, bytes, 184 * 1024, Site::NONE));
     };
-    let found = tmp.bytes();
-    if found < bytes {
-        ctx.report(Rule::OutsideSpace, tmp.site, |c| {
-            format!("{} needs {bytes} bytes of scratch, found {found}", c.instr.name)
-        });
-    }
+    scratch_holds(ctx, tmp, bytes);
     ctx.clobber(tmp)
+}
+
+/// Bytes that A3 spreads a column of so many rows over: eight rows at a time, all at once up to 255, then 240 a round.
+pub(super) fn spread_bytes(rows: usize) -> usize {
+    let at_once = if rows < 256 { rows } else { 240 };
+    at_once.div_ceil(8) * 8 * BLOCK
 }
 
 #[cfg(test)]
