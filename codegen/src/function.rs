@@ -4,6 +4,7 @@ use crate::{
     expression::Expression,
     module::{Options, Shared},
     names::{Names, is_function_name},
+    scalar::unsigned_of,
     tile::tile_type,
     view::{ND, ViewBinding, variable_types},
 };
@@ -172,22 +173,49 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
         self.indent += 1;
         let kind = attribute(function, "pto.kernel_kind").and_then(enum_text);
         let lane = has(function, "pto.first_lane_only");
-        self.emit_guarded(kind, lane, block);
-        if let Some(last) = block.terminator() {
-            let returned = if last.operand_count() > 0 { last.operand(0).ok() } else { None };
-            let value = returned.map(|v| self.argument(v));
-            self.line(value.map_or("return;".to_owned(), |v| format!("return {v};")));
+        let guarded = kind.is_some() || lane;
+        let returned = block.terminator().filter(|last| last.operand_count() > 0);
+        // What is made inside the guard is returned there, and nothing outside, where nobody asks for it.
+        self.emit_guarded(kind.as_deref(), lane, block, returned.filter(|_| guarded));
+        match returned {
+            Some(_) if guarded => self.line("return {};"),
+            Some(last) => self.emit_return(last),
+            None => self.line("return;"),
         }
         self.indent -= 1;
         self.line("}");
     }
 
-    /// A block for one kind of core.
-    fn emit_guarded(&mut self, kind: Option<&str>, first_lane_only: bool, block: BlockRef<'c, 'a>) {
+    /// What a call takes or a function returns: a view as the type of a variable, unless it is one.
+    fn handed_on(&mut self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> String {
+        let variable = self.view_of(value).filter(|view| view.layout == ND).and_then(|view| {
+            let name = view.object?;
+            (view.base.text() == format!("{name}.data()")).then_some(name)
+        });
+        variable.unwrap_or_else(|| self.carried_text(op, value, ""))
+    }
+
+    fn emit_return(&mut self, last: OperationRef<'c, 'a>) {
+        let Ok(value) = last.operand(0) else { return };
+        let text = self.handed_on(last, value);
+        self.line(format!("return {text};"));
+    }
+
+    /// A block for one kind of core; with what it returns, where that is made in it.
+    fn emit_guarded(
+        &mut self,
+        kind: Option<&str>,
+        first_lane_only: bool,
+        block: BlockRef<'c, 'a>,
+        returned: Option<OperationRef<'c, 'a>>,
+    ) {
         let (core, mac) = match kind {
             Some("cube") => (Core::Cube, "__DAV_CUBE__"),
             Some("vector") => (Core::Vector, "__DAV_VEC__"),
-            _ => return self.emit_block(block),
+            _ => {
+                self.emit_block(block);
+                return returned.into_iter().for_each(|last| self.emit_return(last));
+            }
         };
         let outer = std::mem::replace(&mut self.core, core);
         self.shared.raw(&format!("#if defined({mac})"));
@@ -199,6 +227,7 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
             self.open("if (get_subblockid() == 0)");
         }
         self.emit_block(block);
+        returned.into_iter().for_each(|last| self.emit_return(last));
         if first_lane_only {
             self.close("}");
         }
@@ -268,7 +297,7 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
             "section.cube" | "section.vector" => {
                 let kind = op.mnemonic().strip_prefix("section.");
                 if let Some(block) = op.raw.region(0).ok().and_then(|r| r.first_block()) {
-                    self.emit_guarded(kind, op.attr("pto.first_lane_only").is_some(), block);
+                    self.emit_guarded(kind, op.attr("pto.first_lane_only").is_some(), block, None);
                 }
             }
             _ if self.emit_sync(op) || self.emit_irregular(op) => {}
@@ -292,8 +321,16 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             Some(1) => format!("++{name}"),
             _ => format!("{name} += {}", step.text()),
         };
-        self.open(&format!("for ({ty} {name} = {}; {name} < {}; {increment})", lower.text(), upper.operand()));
-        self.bind(iv, Expression::atom(name));
+        if attribute(op, "unsignedCmp").is_some() {
+            let unsigned = Element::of(iv.r#type()).map_or("uint64_t", unsigned_of);
+            let (lower, upper) = (lower.cast(unsigned), upper.cast(unsigned));
+            let head = format!("for ({unsigned} {name} = {}; {name} < {}; {increment})", lower.text(), upper.text());
+            self.open(&head);
+            self.bind(iv, Expression::atom(name).cast(&ty));
+        } else {
+            self.open(&format!("for ({ty} {name} = {}; {name} < {}; {increment})", lower.text(), upper.operand()));
+            self.bind(iv, Expression::atom(name));
+        }
         for (index, variable) in carried.iter().enumerate() {
             if let Ok(argument) = block.argument(index + 1) {
                 self.bind_variable(argument.into(), variable);
@@ -435,7 +472,8 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             let Some(block) = op.region(index).ok().and_then(|r| r.first_block()) else { continue };
             // The default region comes first.
             let label = index.checked_sub(1).and_then(|i| cases.get(i));
-            self.open(&label.map_or("default:".to_owned(), |value| format!("case {value}:")));
+            let label = label.map(|&value| format!("case {}:", Expression::integer(value).text()));
+            self.open(&label.unwrap_or_else(|| "default:".to_owned()));
             self.emit_block(block);
             self.assign_yielded(block, &results, 0);
             self.line("break;");
@@ -448,10 +486,13 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     fn emit_func_call(&mut self, op: OperationRef<'c, 'a>) -> bool {
         let callee = attribute(op, "callee").and_then(symbol_value);
         let Some(callee) = callee else { return false };
-        let arguments: Vec<String> = op.operands().map(|v| self.call_argument(op, v)).collect();
+        let arguments: Vec<String> = op.operands().map(|v| self.handed_on(op, v)).collect();
         let call = format!("{callee}({})", arguments.join(", "));
         let result = op.results().next().map(Value::from);
         match result {
+            Some(result) if !edit::is_unused(result) && Tile::of_value(result).is_some() => {
+                return self.declare_variable(result, &call);
+            }
             Some(result) if !edit::is_unused(result) => self.declare_scalar(result, &call),
             _ => self.line(format!("{call};")),
         }

@@ -169,6 +169,22 @@ const TAKEN: &[&str] = &[
     "sqrt",
     "print",
     "printf",
+    "defined",
+    "errno",
+    "ffts_cross_core_sync",
+    "get_buf",
+    "getFFTSMsg",
+    "linux",
+    "ptoc_bitcast",
+    "rls_buf",
+    "set_ffts_base_addr",
+    "set_intra_block",
+    "set_mask_norm",
+    "set_vector_mask",
+    "typeof",
+    "unix",
+    "wait_flag_dev",
+    "wait_intra_block",
 ];
 
 /// Hands out names.

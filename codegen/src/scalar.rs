@@ -72,6 +72,10 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     fn arith_expression(&mut self, op: OperationRef<'c, 'a>, name: &str, element: Element) -> Option<E> {
         let source = op.operand(0).ok().and_then(|v| Element::of(v.r#type()))?;
         if let Some(&(_, operator, unsigned)) = OPERATORS.iter().find(|row| row.0 == name) {
+            // Of a single bit, only what a logical operator says.
+            if element == Element::I1 && !matches!(name, "addi" | "subi" | "muli" | "andi" | "ori" | "xori") {
+                return None;
+            }
             let (a, b) = (self.operand_expression(op, 0), self.operand_expression(op, 1));
             return Some(binary(name, operator, unsigned, element, &a, &b));
         }
@@ -92,7 +96,11 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
             }
             "negf" => Some(E::compound(format!("-{}", self.operand_expression(op, 0).operand()))),
             "bitcast" => {
-                let value = self.operand_expression(op, 0);
+                let mut value = self.operand_expression(op, 0);
+                if op.operand(0).ok().and_then(pto_dialect::defining_op).is_some_and(|d| op_name(d) == "arith.constant")
+                {
+                    value = value.cast(source.cpp());
+                }
                 self.need_bitcast();
                 Some(E::atom(format!("ptoc_bitcast<{}>({})", element.cpp(), value.text())))
             }
@@ -121,8 +129,12 @@ impl<'c, 'a> Body<'_, 'c, 'a> {
     fn compare_integers(&mut self, op: OperationRef<'c, 'a>, element: Element) -> Option<E> {
         let (operator, unsigned) = *INTEGER_COMPARISONS.get(predicate(op)?)?;
         let (mut a, mut b) = (self.operand_expression(op, 0), self.operand_expression(op, 1));
-        if unsigned {
+        if unsigned && element != Element::I1 {
             (a, b) = (a.cast(unsigned_of(element)), b.cast(unsigned_of(element)));
+        }
+        // A set bit alone is -1.
+        if !unsigned && element == Element::I1 {
+            std::mem::swap(&mut a, &mut b);
         }
         Some(a.binary(operator, &b))
     }
@@ -158,7 +170,7 @@ fn predicate(op: OperationRef) -> Option<usize> {
 }
 
 /// The unsigned type of the same width.
-fn unsigned_of(element: Element) -> &'static str {
+pub fn unsigned_of(element: Element) -> &'static str {
     match element.bytes() {
         1 => "uint8_t",
         2 => "uint16_t",
@@ -168,9 +180,16 @@ fn unsigned_of(element: Element) -> &'static str {
 }
 
 fn binary(name: &str, operator: &str, unsigned: bool, element: Element, a: &E, b: &E) -> E {
+    match (element, name) {
+        (Element::Index, "addi") => return a.plus(b),
+        (Element::Index, "muli") => return a.times(b),
+        _ => {}
+    }
+    // Two literals would be computed as `int`, and so would a literal that is shifted.
+    let wide = element == Element::Index || element.bytes() == 8;
+    let narrow = wide && a.literal().is_some() && (b.literal().is_some() || name == "shrsi");
+    let a = &if narrow && !unsigned { a.cast("int64_t") } else { a.clone() };
     match element {
-        Element::Index if name == "addi" => a.plus(b),
-        Element::Index if name == "muli" => a.times(b),
         Element::Index if !unsigned => a.binary(operator, b),
         Element::I1 => match name {
             "andi" | "muli" => a.binary("&&", b),
@@ -198,6 +217,9 @@ fn extremum(name: &str, element: Element, a: &E, b: &E) -> E {
     let (x, y) = (a.operand(), b.operand());
     let sign = if name.starts_with("max") { ">" } else { "<" };
     let text = match name {
+        // A set bit alone is -1, or 1 without a sign.
+        "maxsi" | "minui" if element == Element::I1 => format!("{x} && {y}"),
+        "minsi" | "maxui" if element == Element::I1 => format!("{x} || {y}"),
         // The one that is not a number wins.
         "maximumf" | "minimumf" => format!("({x} {sign} {y} || {x} != {x}) ? {x} : {y}"),
         // The one that is a number wins.
@@ -225,7 +247,7 @@ fn rounded_division(name: &str, element: Element, a: &E, b: &E) -> E {
 fn conversion(name: &str, from: Element, to: Element, value: &E) -> Option<E> {
     Some(match name {
         "index_cast" | "extf" | "truncf" | "fptosi" if from.cpp() == to.cpp() => value.clone(),
-        "extsi" if from == Element::I1 => {
+        "extsi" | "index_cast" | "sitofp" if from == Element::I1 => {
             E::compound(format!("{} ? ({})-1 : ({})0", value.operand(), to.cpp(), to.cpp()))
         }
         "trunci" if to == Element::I1 => E::compound(format!("({} & 1) != 0", value.operand())),

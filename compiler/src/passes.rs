@@ -9,6 +9,7 @@ use pto_dialect::{
 
 pub mod allocate_memory_addr;
 pub mod check_placement;
+pub mod compose_windows;
 pub mod find_lost_values;
 pub mod flush_scalar_stores;
 pub mod infer_kernel_kind;
@@ -67,6 +68,8 @@ device_passes! {
         materialize_sections::run;
     /// Tile layouts and moves as the target wants them.
     legalize_tiles = "pto-legalize-tiles", "tile layouts and moves as the target wants them", legalize_tiles::run;
+    /// Windows of tiles themselves.
+    compose_windows = "pto-compose-windows", "windows of tiles themselves", compose_windows::run;
     /// Values that loops compute for nobody.
     find_lost_values = "pto-find-lost-values", "values that loops compute for nobody", find_lost_values::run;
     /// Queue operations on handles.

@@ -52,6 +52,7 @@ const fn always(_: &Settings) -> bool {
 const STEPS: &[Step] = &[
     Step { name: "pto-lift-control-flow", make: |s| passes::lift_control_flow(source(s)), runs: always },
     Step { name: "pto-open-regions", make: |s| passes::open_regions(source(s)), runs: always },
+    Step { name: "pto-compose-windows", make: |s| passes::compose_windows(source(s)), runs: always },
     Step { name: "pto-legalize-tiles", make: |s| passes::legalize_tiles(source(s)), runs: always },
     Step { name: "pto-verify-target", make: |s| passes::verify_target(source(s)), runs: always },
     Step { name: "pto-materialize-sections", make: |s| passes::materialize_sections(source(s)), runs: always },

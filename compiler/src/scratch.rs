@@ -32,8 +32,18 @@ pub fn bytes(op: Op) -> Option<u64> {
     }
 }
 
-/// Whether the author's scratch tile is too small for what the call uses, and may be replaced by one that is not: it has
-/// no address of his, and is scratch wherever it is used.
+/// Bytes that ptoas and the library's documents ask for, where that is less than what the call uses.
+fn asked_for(op: Op) -> Option<u64> {
+    let tile = |name: &str| op.operand(name).and_then(Tile::of_value);
+    match op.facts.scratch {
+        "trem" => tile("dst").map(|dst| 2 * dst.cols as u64 * dst.element.bytes()),
+        "tsort32" | "tquant" => tile("src").map(|src| src.storage_bytes()),
+        _ => None,
+    }
+}
+
+/// Whether the author's scratch tile has what he was asked for and less than the call uses, and may be replaced: it has no
+/// address of his, and is scratch wherever it is used.
 pub fn may_be_replaced(op: Op) -> bool {
     let Some(tmp) = op.operand("tmp") else { return false };
     let Some(definition) = Op::defining(tmp).filter(|d| d.is("alloc_tile") && d.operand("addr").is_none()) else {
@@ -46,6 +56,7 @@ pub fn may_be_replaced(op: Op) -> bool {
         })
     };
     bytes(op).is_some_and(|bytes| room < bytes)
+        && asked_for(op).is_some_and(|bytes| room >= bytes)
         && definition.result().is_some_and(|tile| edit::uses(tile).iter().all(holds_nothing))
 }
 

@@ -28,7 +28,7 @@ static ParseResult parseGroup(OpAsmParser &parser, OperationState &result, int32
     return parser.emitError(at) << "expected one staging tile or two, found " << staging.size();
   if (parser.parseComma() || parser.parseKeyword("group") ||
       parser.parseOperandList(group, OpAsmParser::Delimiter::Paren) || parser.parseColonTypeList(types) ||
-      parser.parseRParen() || parser.parseOptionalAttrDict(result.attributes))
+      parser.parseRParen() || parseAttributes(parser, result))
     return failure();
   operands.append(staging);
   operands.append(group);

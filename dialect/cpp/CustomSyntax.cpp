@@ -21,6 +21,14 @@ static void addSegments(OpAsmParser &parser, OperationState &result, ArrayRef<in
 // alloc_tile [addr = %a] [valid_row = %r] [valid_col = %c] {attrs} : type
 //===----------------------------------------------------------------------===//
 
+ParseResult pto::checkAttributes(OpAsmParser &parser, OperationState &result) {
+  return result.name.verifyInherentAttrs(result.attributes, [&] { return parser.emitError(parser.getNameLoc()); });
+}
+
+ParseResult pto::parseAttributes(OpAsmParser &parser, OperationState &result) {
+  return failure(parser.parseOptionalAttrDict(result.attributes) || checkAttributes(parser, result));
+}
+
 ParseResult AllocTileOp::parse(OpAsmParser &parser, OperationState &result) {
   constexpr StringLiteral keys[] = {"addr", "valid_row", "valid_col"};
   std::optional<Unresolved> operands[3];
@@ -38,7 +46,7 @@ ParseResult AllocTileOp::parse(OpAsmParser &parser, OperationState &result) {
     }
   }
   Type type;
-  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type))
+  if (parseAttributes(parser, result) || parser.parseColonType(type))
     return failure();
   result.addTypes(type);
   int32_t segments[3] = {0, 0, 0};
@@ -98,7 +106,7 @@ ParseResult SubviewOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
   }
   Type sourceType, type;
-  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(sourceType) ||
+  if (parseAttributes(parser, result) || parser.parseColonType(sourceType) ||
       (succeeded(parser.parseOptionalArrow()) && parser.parseType(type)))
     return failure();
   auto tile = dyn_cast<TileBufType>(sourceType);
@@ -147,7 +155,7 @@ ParseResult MakeTensorViewOp::parse(OpAsmParser &parser, OperationState &result)
       parser.parseOperandList(shape, OpAsmParser::Delimiter::Square) || parser.parseComma() ||
       parser.parseKeyword("strides") || parser.parseEqual() ||
       parser.parseOperandList(strides, OpAsmParser::Delimiter::Square) ||
-      parser.parseOptionalAttrDict(result.attributes))
+      parseAttributes(parser, result))
     return failure();
   SMLoc at = parser.getCurrentLocation();
   if (parser.parseColonType(type))
@@ -182,7 +190,7 @@ ParseResult PartitionViewOp::parse(OpAsmParser &parser, OperationState &result) 
   if (parser.parseOperand(source) || parser.parseComma() || parser.parseKeyword("offsets") || parser.parseEqual() ||
       parser.parseOperandList(offsets, OpAsmParser::Delimiter::Square) || parser.parseComma() ||
       parser.parseKeyword("sizes") || parser.parseEqual() ||
-      parser.parseOperandList(sizes, OpAsmParser::Delimiter::Square) || parser.parseOptionalAttrDict(result.attributes))
+      parser.parseOperandList(sizes, OpAsmParser::Delimiter::Square) || parseAttributes(parser, result))
     return failure();
   SMLoc at = parser.getCurrentLocation();
   if (parser.parseColonType(sourceType) || (succeeded(parser.parseOptionalArrow()) && parser.parseType(type)))

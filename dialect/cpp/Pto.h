@@ -18,6 +18,12 @@ bool isLowPrecision(mlir::Type type);
 /// What an operation that this program does not have is in the other backends of ptoas (`a micro instruction`); empty:
 /// nothing there either. `name` has its dialect.
 llvm::StringRef foreignFamily(llvm::StringRef name);
+
+/// Fails where an attribute of the operation's own is of another kind than its definition says: without this, MLIR drops it.
+mlir::ParseResult checkAttributes(mlir::OpAsmParser &parser, mlir::OperationState &result);
+
+/// An optional attribute dictionary, checked.
+mlir::ParseResult parseAttributes(mlir::OpAsmParser &parser, mlir::OperationState &result);
 } // namespace pto
 
 #include "PtoDialect.h.inc"

@@ -53,7 +53,7 @@ static ParseResult parseEvent(OpAsmParser &parser, OperationState &result) {
 static ParseResult parseFlag(OpAsmParser &parser, OperationState &result) {
   return failure(parser.parseLSquare() || parsePipe(parser, result, "src_pipe") || parser.parseComma() ||
                  parsePipe(parser, result, "dst_pipe") || parser.parseComma() || parseEvent(parser, result) ||
-                 parser.parseRSquare() || parser.parseOptionalAttrDict(result.attributes));
+                 parser.parseRSquare() || parseAttributes(parser, result));
 }
 template <typename Op>
 static void printFlag(Op op, OpAsmPrinter &printer) {
@@ -70,7 +70,7 @@ static ParseResult parseDynFlag(OpAsmParser &parser, OperationState &result) {
   Unresolved id;
   return failure(parser.parseLSquare() || parsePipe(parser, result, "src_pipe") || parser.parseComma() ||
                  parsePipe(parser, result, "dst_pipe") || parser.parseComma() || parser.parseOperand(id) ||
-                 parser.parseRSquare() || parser.parseOptionalAttrDict(result.attributes) ||
+                 parser.parseRSquare() || parseAttributes(parser, result) ||
                  parser.resolveOperand(id, parser.getBuilder().getIndexType(), result.operands));
 }
 template <typename Op>
@@ -85,7 +85,7 @@ void SetFlagDynOp::print(OpAsmPrinter &printer) { printDynFlag(*this, printer); 
 void WaitFlagDynOp::print(OpAsmPrinter &printer) { printDynFlag(*this, printer); }
 
 ParseResult BarrierOp::parse(OpAsmParser &parser, OperationState &result) {
-  return failure(parsePipe(parser, result, "pipe") || parser.parseOptionalAttrDict(result.attributes));
+  return failure(parsePipe(parser, result, "pipe") || parseAttributes(parser, result));
 }
 void BarrierOp::print(OpAsmPrinter &printer) {
   printer << " <" << stringifyPipe(getPipe()) << ">";
@@ -99,7 +99,7 @@ static ParseResult parseSyncEvent(OpAsmParser &parser, OperationState &result) {
   };
   return failure(parser.parseLSquare() || parseType("src_op") || parser.parseComma() || parseType("dst_op") ||
                  parser.parseComma() || parseEvent(parser, result) || parser.parseRSquare() ||
-                 parser.parseOptionalAttrDict(result.attributes));
+                 parseAttributes(parser, result));
 }
 template <typename Op>
 static void printSyncEvent(Op op, OpAsmPrinter &printer) {
@@ -116,7 +116,7 @@ ParseResult BarrierSyncOp::parse(OpAsmParser &parser, OperationState &result) {
   return failure(parser.parseLSquare() ||
                  parseLoose<PipeEventTypeAttr, PipeEventType>(parser, result, "op_type", &symbolizePipeEventType,
                                                               "a kind of operation (TLOAD, TVEC, ...)") ||
-                 parser.parseRSquare() || parser.parseOptionalAttrDict(result.attributes));
+                 parser.parseRSquare() || parseAttributes(parser, result));
 }
 void BarrierSyncOp::print(OpAsmPrinter &printer) {
   printer << "[<" << stringifyPipeEventType(getOpType()) << ">]";
@@ -176,7 +176,7 @@ static ParseResult parseBuf(OpAsmParser &parser, OperationState &result, bool dy
     return failure();
   if (bracketed && parser.parseRSquare())
     return failure();
-  return parser.parseOptionalAttrDict(result.attributes);
+  return parseAttributes(parser, result);
 }
 
 template <typename Op>
@@ -215,7 +215,7 @@ static ParseResult parseCrossCore(OpAsmParser &parser, OperationState &result) {
   } else if (parseI32(parser, result, "event_id")) {
     return failure();
   }
-  return parser.parseOptionalAttrDict(result.attributes);
+  return parseAttributes(parser, result);
 }
 template <typename Op>
 static void printCrossCore(Op op, OpAsmPrinter &printer) {
@@ -249,13 +249,13 @@ ParseResult CmoCacheInvalidOp::parse(OpAsmParser &parser, OperationState &result
     if (!isa<AddressSpaceAttr>(space))
       return parser.emitError(parser.getCurrentLocation()) << "expected #pto.address_space<gm>, found " << space;
     result.addAttribute("space", space);
-    return parser.parseOptionalAttrDict(result.attributes);
+    return parseAttributes(parser, result);
   }
   Unresolved addr;
   Type type;
   result.addAttribute("space", space);
   return failure(parser.parseOperand(addr) || parser.parseKeyword("single_cache_line") ||
-                 parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
+                 parseAttributes(parser, result) || parser.parseColonType(type) ||
                  parser.resolveOperand(addr, type, result.operands));
 }
 void CmoCacheInvalidOp::print(OpAsmPrinter &printer) {
@@ -334,7 +334,7 @@ static ParseResult parsePush(OpAsmParser &parser, OperationState &result) {
   return failure(parser.parseLParen() || parser.parseOperand(tile) || parser.parseColonType(type) ||
                  parser.parseRParen() || parser.resolveOperand(tile, type, result.operands) ||
                  parseKeys(parser, result) || parseSubblock(parser, result, subblock) ||
-                 parser.parseOptionalAttrDict(result.attributes));
+                 parseAttributes(parser, result));
 }
 template <typename Op>
 static void printPush(Op op, OpAsmPrinter &printer) {
@@ -360,7 +360,7 @@ static ParseResult parsePop(OpAsmParser &parser, OperationState &result) {
   if (!valid.empty() && valid.size() != 2)
     return parser.emitError(at) << "expected valid rows and valid columns, found " << valid.size() << " operands";
   if (parseKeys(parser, result) || parseSubblock(parser, result, subblock) ||
-      parser.parseOptionalAttrDict(result.attributes) || parser.parseArrow() || parser.parseType(type))
+      parseAttributes(parser, result) || parser.parseArrow() || parser.parseType(type))
     return failure();
   result.addTypes(type);
   int32_t hasValid = valid.empty() ? 0 : 1;
@@ -391,7 +391,7 @@ static ParseResult parseFree(OpAsmParser &parser, OperationState &result) {
         parser.resolveOperand(entry, type, result.operands))
       return failure();
   }
-  return failure(parseKeys(parser, result) || parser.parseOptionalAttrDict(result.attributes));
+  return failure(parseKeys(parser, result) || parseAttributes(parser, result));
 }
 template <typename Op>
 static void printFree(Op op, OpAsmPrinter &printer) {
@@ -408,7 +408,7 @@ void TFreeFromAivOp::print(OpAsmPrinter &printer) { printFree(*this, printer); }
 
 static ParseResult parseAlloc(OpAsmParser &parser, OperationState &result) {
   Type type;
-  if (parseKeys(parser, result) || parser.parseOptionalAttrDict(result.attributes) || parser.parseArrow() ||
+  if (parseKeys(parser, result) || parseAttributes(parser, result) || parser.parseArrow() ||
       parser.parseType(type))
     return failure();
   result.addTypes(type);
@@ -431,7 +431,7 @@ static ParseResult parseQuant(OpAsmParser &parser, OperationState &result) {
   Type type;
   return failure(parser.parseLParen() || parser.parseOperand(value) || parser.parseColonType(type) ||
                  parser.parseRParen() || parser.resolveOperand(value, type, result.operands) ||
-                 parseKeys(parser, result) || parser.parseOptionalAttrDict(result.attributes));
+                 parseKeys(parser, result) || parseAttributes(parser, result));
 }
 static void printQuant(Operation *op, Value value, OpAsmPrinter &printer) {
   printer << '(' << value << " : " << value.getType() << ") {id = " << cast<IntegerAttr>(op->getAttr("id")).getInt() << '}';
@@ -456,7 +456,7 @@ ParseResult TFreeOp::parse(OpAsmParser &parser, OperationState &result) {
   if (operands.size() > 2)
     return parser.emitError(at) << "expected a queue, or an entry and a queue, found " << operands.size() << " operands";
   return failure(parser.resolveOperands(operands, types, at, result.operands) || parseKeys(parser, result) ||
-                 parser.parseOptionalAttrDict(result.attributes));
+                 parseAttributes(parser, result));
 }
 void TFreeOp::print(OpAsmPrinter &printer) {
   printer << '(' << (*this)->getOperands() << " : " << (*this)->getOperandTypes() << ") {split = " << int(getSplit()) << '}';
@@ -490,7 +490,7 @@ static ParseResult parseInitializePipe(OpAsmParser &parser, OperationState &resu
   };
   if (parseKeys(parser, result) ||
       parser.parseCommaSeparatedList(OpAsmParser::Delimiter::OptionalParen, parseOperand) ||
-      parser.parseOptionalAttrDict(result.attributes))
+      parseAttributes(parser, result))
     return failure();
   for (auto [operand, present] : llvm::zip(operands, segments))
     if (present && parser.resolveOperand(operand.first, operand.second, result.operands))

@@ -277,7 +277,7 @@ ParseResult pto::parseTileOp(OpAsmParser &parser, OperationState &result, const 
       return failure();
   }
   if (parser.parseOptionalAttrDict(result.attributes) || parseTrailing(parser, spec, clauses, result.attributes) ||
-      normalizeAttributes(parser, at, result.attributes))
+      normalizeAttributes(parser, at, result.attributes) || checkAttributes(parser, result))
     return failure();
   return resolve(parser, result, spec, at, lists, clauses, second);
 }

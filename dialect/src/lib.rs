@@ -28,10 +28,11 @@ pub use location::{Position, name_of_value, position, value_location};
 pub use ods::pto as ops;
 pub use op::{
     Op, attribute, constant_int, context_of, defining_op, enum_attr, enum_name, enum_text, int_values, is_pure, op_key,
-    op_name, string_value, symbol_value, value_key,
+    op_name, string_bytes, string_value, symbol_value, value_key,
 };
 pub use pipes::{Access, Pipe, SYNCALL_ELEMENTS, UNTOUCHED, accesses, fixed_memory, pipe_of};
 pub use tile::{BLayout, CompactMode, PadValue, SLayout, Space, Tile};
 pub use types::{
     View, ViewKind, event_id_array_size, local_array, multi_tile, pipe_type, pointer, struct_field, struct_fields,
 };
+pub use verify::layout::layout_fault;

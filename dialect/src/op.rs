@@ -8,7 +8,6 @@ use melior::ir::{
     Attribute, AttributeLike, OperationRef, Value, ValueLike,
     attribute::{
         BoolAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
-        StringAttribute,
     },
     operation::OperationLike,
 };
@@ -143,17 +142,38 @@ pub fn attribute<'c>(op: OperationRef<'c, '_>, name: &str) -> Option<Attribute<'
     unsafe { Attribute::from_option_raw(mlir_sys::mlirOperationGetAttributeByName(op.to_raw(), ffi::string_ref(name))) }
 }
 
-/// The text of a string attribute (reading an empty one through the C API aborts; it counts as absent).
+/// The text of a string attribute; an empty one counts as absent. What is no UTF-8 becomes replacement characters.
 pub fn string_value(attribute: Attribute) -> Option<String> {
-    if !attribute.is_string() || attribute.to_string() == "\"\"" {
+    string_bytes(attribute).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// The bytes of a string attribute, unless it is empty; MLIR's text may have any bytes (`"\\E4"`).
+pub fn string_bytes<'c>(attribute: Attribute<'c>) -> Option<&'c [u8]> {
+    if !attribute.is_string() {
         return None;
     }
-    StringAttribute::try_from(attribute).ok().map(|a| a.value().to_owned())
+    // SAFETY: the attribute is a string, whose bytes live as long as the context.
+    unsafe { bytes_of(mlir_sys::mlirStringAttrGetValue(attribute.to_raw())) }
+}
+
+/// The bytes of MLIR's text, unless it is empty.
+///
+/// # Safety
+/// The text lives as long as `'t`.
+unsafe fn bytes_of<'t>(text: mlir_sys::MlirStringRef) -> Option<&'t [u8]> {
+    if text.length == 0 || text.data.is_null() {
+        return None;
+    }
+    // SAFETY: MLIR gives as many bytes as it says.
+    Some(unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) })
 }
 
 /// The name that a symbol attribute refers to.
 pub fn symbol_value(attribute: Attribute) -> Option<String> {
-    FlatSymbolRefAttribute::try_from(attribute).ok().map(|a| a.value().to_owned())
+    FlatSymbolRefAttribute::try_from(attribute).ok()?;
+    // SAFETY: the attribute is a symbol reference, whose bytes live as long as the context.
+    let bytes = unsafe { bytes_of(mlir_sys::mlirFlatSymbolRefAttrGetValue(attribute.to_raw())) };
+    bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// The numbers of a dense array of 64-bit integers.

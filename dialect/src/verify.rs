@@ -32,7 +32,7 @@ mod gather;
 mod generic;
 mod global;
 mod global_gather;
-mod layout;
+pub mod layout;
 mod matrix;
 mod matrix_scaled;
 mod partial;

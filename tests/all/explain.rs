@@ -15,6 +15,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("PTO-0002", "about a place that cannot be written to"),
     ("PTO-0004", "depends on what is installed"),
     ("PTO-0070", "a bug, which nobody knows yet"),
+    ("PTO-0103", "an example of 500 loops in one another teaches nobody"),
     ("PTO-0307", "ptoc says PTO-0003 before it reads the input; only ptoas and the library come so far"),
     ("PTO-0342", "only operations of unknown dialects, which only ptoas reads, branch in another way"),
     ("PTO-0410", "only a pass pipeline that leaves a pass out"),

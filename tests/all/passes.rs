@@ -73,10 +73,11 @@ fn folder(case: &Case) -> &str {
 }
 
 /// The folders that must exist, one per pass.
-fn names() -> [&'static str; 16] {
+fn names() -> [&'static str; 17] {
     [
         "allocate",
         "check_placement",
+        "compose_windows",
         "find_lost_values",
         "flush_scalar_stores",
         "infer_kernel_kind",

@@ -157,7 +157,8 @@ fn run(arguments: &Arguments) -> Result<i32, Stop> {
     let signature = prepared.signature();
     let parameters = &signature.parameters;
     if let Some(view) = parameters.iter().find(|parameter| parameter.cpp.starts_with("GlobalTensor<")) {
-        let message = "is a tensor view, which nothing outside a kernel can give: take a pointer and make the view inside";
+        let message =
+            "is a tensor view, which nothing outside a kernel can give: take a pointer and make the view inside";
         return Err(unfit(format!("'{}' of {} {message}", view.name, signature.name)));
     }
     let place = |named: &Split| Place::find(named, parameters).map_err(usage);

@@ -12,6 +12,8 @@
 //! count its buffer size in elements, but no operation here makes one.
 
 mod calls;
+mod carried;
+mod names;
 mod owners;
 
 use crate::ir;
@@ -47,7 +49,7 @@ fn check_function(function: OperationRef, device: &Device) -> bool {
             _ => true,
         };
     }
-    ok && owners::check(function, device)
+    ok && carried::check(function, device) && owners::check(function, device)
 }
 
 /// The address operand as a number, where it is one.

@@ -42,7 +42,10 @@ fn resolve_window(op: Op) {
 }
 
 /// The address of a tile, before its window.
-fn address_of<'c, 'a>(tile: Value<'c, 'a>, scope: &Arithmetic<'c, 'a>) -> Number<'c, 'a> {
+fn address_of<'c, 'a>(mut tile: Value<'c, 'a>, scope: &Arithmetic<'c, 'a>) -> Number<'c, 'a> {
+    while let Some(source) = Op::defining(tile).filter(|d| d.is("bitcast")).and_then(|d| d.operand("src")) {
+        tile = source;
+    }
     if let Some(addr) =
         Op::defining(tile).filter(|d| d.is("alloc_tile") || d.is("subview")).and_then(|d| d.operand("addr"))
     {

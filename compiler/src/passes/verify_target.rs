@@ -92,10 +92,10 @@ const RULES: &[(&str, Rule)] = &[
 pub fn verify_target(module: OperationRef, device: &Device) -> bool {
     let mut legal = true;
     for function in ir::functions(module) {
-        legal &= function::entry(function);
+        legal &= function::signature(function);
     }
     for op in ir::walk(module).into_iter().filter_map(Op::of) {
-        legal &= verify_op(op, device);
+        legal &= function::attributes(op) & verify_op(op, device);
     }
     legal
 }

@@ -3,6 +3,7 @@
 use super::{
     check::{Check, Extent, Named, layout_text, may_equal, shape_text, valid_text},
     codes::{BOUNDS, ELEMENT, FORM, LAYOUT, RANK, SHAPE, SPACE, VALID, VALUE},
+    layout::tile_layout,
     tile::label,
 };
 use crate::{
@@ -120,8 +121,12 @@ pub fn set_validshape(check: &mut Check) {
             check.require((0..=extent).contains(&valid), VALID, format_args!("{operand} from 0 to {extent}"), valid);
         }
     }
-    let is_window = defining_op(source.value).is_some_and(|op| op_name(op) == "pto.subview");
+    let maker = defining_op(source.value).map_or("", op_name);
+    let is_window = maker == "pto.subview";
     check.require(!is_window, FORM, format_args!("{source} to be a tile of its own"), "a window");
+    // What flows in is a copy of the handle: whoever has the other copy would not see the new extents.
+    let made_here = maker.starts_with("pto.");
+    check.require(made_here, FORM, format_args!("{source} to be made by an operation on tiles"), "a value handed on");
     check.help(!is_window, "give the window its valid extents where it is made: pto.subview ... sizes [..] valid [..]");
 }
 
@@ -134,6 +139,7 @@ pub fn tile_cast(check: &mut Check) {
     check.require(cast.space == src.space, SPACE, expected, cast.space.name());
     let (had, has) = (src.storage_bytes(), cast.storage_bytes());
     check.require(had == has, SHAPE, format_args!("{label} of {had} bytes as {src} is"), format_args!("{has} bytes"));
+    tile_layout(check, &cast, &label);
     let boxed = |tile: &Tile| tile.slayout != SLayout::NoneBox;
     let expected = format_args!("{label} in boxes exactly when {src} is");
     check.require(boxed(&cast) == boxed(&src), LAYOUT, expected, layout_text(&cast));

@@ -14,7 +14,47 @@ pub const ROWS: &[Row] = &[
     row("tests/cases/run/scalar_factors.pto", &["running_sums"], running_sums),
     row("tests/cases/run/local_state.pto", &["sorted"], sorted),
     row("tests/cases/run/local_state.pto", &["largest_sum"], largest_sum),
+    row("tests/cases/codegen/corners.pto", &["scalars"], corners),
+    row("tests/cases/codegen/nested_windows.pto", &["inner"], inner_window),
+    row("tests/cases/codegen/nested_windows.pto", &["bits"], bits_of_a_window),
 ];
+
+/// Trips without signs, a set bit as a number, whether it is less than a clear one, a difference and a shift of 64 bits, the
+/// bits of 1.0 as f16, the case of the least number.
+fn corners() -> Vec<Trial> {
+    let run = |(flag, which): (i64, i64)| {
+        let case = if which == i64::MIN { 40 } else { 1 };
+        let all = [4, -flag, flag, -4_294_967_294, 0, 0x3c00, case];
+        Trial::new().write(integers(Element::I64, &all), EXACT).int(flag).int(which)
+    };
+    [(1, 3), (0, i64::MIN)].map(run).to_vec()
+}
+
+fn inner_window() -> Vec<Trial> {
+    let x = floats(&[16, 64], 57);
+    let old = rows(&x);
+    let run = |row: usize| {
+        let y = matrix(Element::F32, 4, 16, |r, c| old[row + 2 + r][16 + c].abs());
+        Trial::new().read(&x).write(y, EXACT).int(row as i64)
+    };
+    [0, 3, 8].map(run).to_vec()
+}
+
+/// Turning all bits of a number changes its sign, and much else.
+fn bits_of_a_window() -> Vec<Trial> {
+    let x = noise(Element::F16, &[16, 64], 58, 4.0);
+    let turned = |row: usize| {
+        let mut y = x.clone();
+        for (at, bytes) in y.bytes.chunks_mut(2).enumerate() {
+            let (r, c) = (at / 64, at % 64);
+            if (row..row + 4).contains(&r) && (16..32).contains(&c) {
+                bytes.iter_mut().for_each(|byte| *byte = !*byte);
+            }
+        }
+        y
+    };
+    [1, 12].map(|row| Trial::new().read(&x).write(turned(row), EXACT).int(row as i64)).to_vec()
+}
 
 fn picked_rows() -> Vec<Trial> {
     let order = [3, 0, 7, 3, 1];

@@ -1,13 +1,17 @@
 //! Whose value does each byte hold? A function is run on a memory that remembers it.
 //!
 //! Branches are run from the same state and their states are united; loops are run twice, the second time from the
-//! state that the first trip left, so that what one trip destroys for the next is seen. A read of a tile whose value
+//! state that the first trip left, so that what one trip destroys for the next is seen (`names.rs`: for which tiles a value
+//! may stand). A read of a tile whose value
 //! was overwritten through another tile, or by a called function, since it was written is an error, and so is one of a
 //! source that the target's library destroyed (`destroys_a3`). Reads of bytes never written are the author's affair.
 
-use super::calls::{Used, used_by_call};
+use super::{
+    calls::{Used, used_by_call},
+    names,
+};
 use crate::{ir, passes::allocate_memory_addr::PLANNED};
-use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
+use melior::ir::{BlockRef, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
 use pto_dialect::{
     Op, Space, Tile, accesses, attribute, constant_int, device::Device, diagnostics, multi_tile, op_key, op_name,
     value_key,
@@ -54,7 +58,7 @@ const VALID: u8 = 1;
 const LOST: u8 = 2;
 const DESTROYED: u8 = 4;
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 struct State {
     /// Bytes by space and start: end, and the tiles whose value may stand there.
     bytes: BTreeMap<(Space, u64), (u64, BTreeSet<usize>)>,
@@ -72,6 +76,8 @@ struct Check<'c, 'a> {
     /// Which tiles a value may stand for.
     names: HashMap<usize, BTreeSet<usize>>,
     state: State,
+    /// Of each loop: the states in which it was met, and what came of them.
+    runs: HashMap<usize, Vec<(State, State)>>,
     /// The last operation that destroyed a tile.
     destroyers: HashMap<usize, OperationRef<'c, 'a>>,
     reported: BTreeSet<(usize, usize)>,
@@ -86,6 +92,7 @@ impl<'c, 'a> Check<'c, 'a> {
             calls: calls.map(|name| (name.clone(), used_by_call(function, &name, device))).collect(),
             names: HashMap::new(),
             state: State::default(),
+            runs: HashMap::new(),
             destroyers: HashMap::new(),
             reported: BTreeSet::new(),
         };
@@ -98,6 +105,7 @@ impl<'c, 'a> Check<'c, 'a> {
             let planned = attribute(op.raw, PLANNED).is_some();
             check.tiles.push(Placed { value, space: tile.space, start, end, planned });
         }
+        names::spread(function, &mut check.names);
         check
     }
 
@@ -109,15 +117,7 @@ impl<'c, 'a> Check<'c, 'a> {
 
     fn operation(&mut self, op: OperationRef<'c, 'a>) {
         match op_name(op) {
-            "scf.for" => self.repeat(op, 3, 1),
-            "scf.while" => self.repeat(op, 0, 0),
-            "arith.select" => {
-                for index in [1, 2] {
-                    if let (Ok(from), Ok(to)) = (op.operand(index), op.result(0)) {
-                        self.stand_for(from, to.into());
-                    }
-                }
-            }
+            "scf.for" | "scf.while" => self.repeat(op),
             "func.call" => self.call(op),
             _ if op.region_count() > 0 => self.branch(op),
             _ => {
@@ -129,18 +129,6 @@ impl<'c, 'a> Check<'c, 'a> {
     }
 
     fn instruction(&mut self, op: Op<'c, 'a>) {
-        if matches!(op.mnemonic(), "subview" | "treshape" | "bitcast" | "tassign" | "multi_tile_get") {
-            let source = ["source", "src", "tile"].iter().find_map(|n| op.operand(n));
-            if let (Some(source), Some(result)) = (source, op.result()) {
-                self.stand_for(source, result);
-            }
-            return;
-        }
-        if op.is("comm.build_async_session")
-            && let (Some(scratch), Some(session)) = (op.operand("scratch"), op.result())
-        {
-            self.stand_for(scratch, session);
-        }
         // A handle that lives in a tile needs it wherever the handle is used.
         for value in op.raw.operands().filter(|v| Tile::of_value(*v).is_none()) {
             self.read(op.raw, value);
@@ -192,11 +180,6 @@ impl<'c, 'a> Check<'c, 'a> {
                 }
             }
         }
-    }
-
-    fn stand_for(&mut self, from: Value<'c, 'a>, to: Value<'c, 'a>) {
-        let tiles = self.names.get(&value_key(from)).cloned().unwrap_or_default();
-        self.names.entry(value_key(to)).or_default().extend(tiles);
     }
 
     fn tiles_of(&self, value: Value<'c, 'a>) -> Vec<usize> {
@@ -303,7 +286,6 @@ impl<'c, 'a> Check<'c, 'a> {
         for block in blocks {
             self.state = before.clone();
             self.block(block);
-            self.yields(block, op, None);
             after = Some(match after {
                 None => std::mem::take(&mut self.state),
                 Some(other) => other.united(&self.state),
@@ -316,23 +298,18 @@ impl<'c, 'a> Check<'c, 'a> {
         };
     }
 
-    fn repeat(&mut self, op: OperationRef<'c, 'a>, first: usize, skip: usize) {
+    fn repeat(&mut self, op: OperationRef<'c, 'a>) {
         let before = self.state.clone();
-        let blocks = ir::blocks(op);
-        for block in &blocks {
-            for index in 0..op.operand_count().saturating_sub(first) {
-                if let (Ok(init), Ok(argument)) = (op.operand(first + index), block.argument(index + skip)) {
-                    self.stand_for(init, argument.into());
-                }
-                if let (Ok(init), Ok(result)) = (op.operand(first + index), op.result(index)) {
-                    self.stand_for(init, result.into());
-                }
-            }
+        // Loops in loops start from few different states: what came of each is remembered.
+        let known = self.runs.get(&op_key(op)).and_then(|runs| runs.iter().find(|(from, _)| *from == before));
+        if let Some((_, after)) = known {
+            self.state = after.clone();
+            return;
         }
+        let blocks = ir::blocks(op);
         for _trip in 0..2 {
             for &block in &blocks {
                 self.block(block);
-                self.yields(block, op, Some(skip));
             }
         }
         if op_name(op) == "scf.while"
@@ -342,22 +319,7 @@ impl<'c, 'a> Check<'c, 'a> {
             self.block(condition);
         }
         self.state = std::mem::take(&mut self.state).united(&before);
-    }
-
-    /// What a block yields stands for the operation's results, and for the next trip's arguments.
-    fn yields(&mut self, block: BlockRef<'c, 'a>, op: OperationRef<'c, 'a>, next_trip: Option<usize>) {
-        let Some(last) = block.terminator() else { return };
-        let condition = usize::from(op_name(last) == "scf.condition");
-        for (index, value) in last.operands().skip(condition).enumerate() {
-            if let Ok(result) = op.result(index) {
-                self.stand_for(value, result.into());
-            }
-            for other in next_trip.map(|_| ir::blocks(op)).unwrap_or_default() {
-                if let Ok(argument) = other.argument(index + next_trip.unwrap_or(0)) {
-                    self.stand_for(value, argument.into());
-                }
-            }
-        }
+        self.runs.entry(op_key(op)).or_default().push((before, self.state.clone()));
     }
 }
 

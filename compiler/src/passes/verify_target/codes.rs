@@ -10,4 +10,5 @@ pub const ATTRIBUTE: &str = "PTO-0316";
 pub const LIMIT: &str = "PTO-0317";
 pub const SCRATCH: &str = "PTO-0318";
 pub const ALIAS: &str = "PTO-0319";
+pub const UNKNOWN: &str = "PTO-0324";
 pub const ENTRY: &str = "PTO-0323";

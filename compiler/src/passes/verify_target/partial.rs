@@ -1,7 +1,7 @@
 //! Tiles of which only a part is valid, quantisation.
 
 use super::{
-    codes::{LAYOUT, SHAPE, VALID},
+    codes::{LAYOUT, SCRATCH, SHAPE, VALID},
     scratch,
     subject::{Named, Subject, may_equal},
 };
@@ -57,6 +57,9 @@ pub fn tquant(subject: &mut Subject) {
     if let Some(tmp) = subject.a3_scratch() {
         scratch::same_element(subject, &tmp, &src);
         scratch::in_rows(subject, &tmp);
+        let fits = (tmp.rows, tmp.cols) == (src.rows, src.cols) || tmp.storage_bytes() > src.storage_bytes();
+        let expected = format_args!("{tmp} of shape {} as {src} is, or larger", src.shape_text());
+        subject.require(fits, SCRATCH, expected, tmp.shape_text());
         scratch::as_used(subject, &tmp);
     }
 }

@@ -1,14 +1,22 @@
 //! Transfers: which memories are connected, in which layouts, with which conversions on the way.
 
 use super::{
-    codes::{ATTRIBUTE, ELEMENT, LAYOUT, LIMIT, SHAPE, SPACE},
+    codes::{ATTRIBUTE, ELEMENT, LAYOUT, LIMIT, SHAPE, SPACE, UNKNOWN},
     subject::{Named, Subject},
 };
-use pto_dialect::{BLayout, Element, Op, PadValue, SLayout, Space, Tile, View};
+use melior::ir::operation::OperationLike;
+use pto_dialect::{BLayout, Element, Op, PadValue, SLayout, Space, Tile, View, diagnostics};
 
 /// `tload`, `tprefetch`.
 pub fn tload(subject: &mut Subject) {
     let (Some(src), Some(dst)) = (subject.view("src"), subject.tile("dst")) else { return };
+    let padding = ["pad_value", "left_padding_num", "right_padding_num", "init_condition"];
+    let given = padding.into_iter().find(|operand| subject.has(operand));
+    let mode = subject.op.enum_text("pad_mode").filter(|mode| *mode != "PadNull").map(|_| "pad_mode");
+    if let Some(what) = given.or(mode) {
+        let message = format!("'pto.tload' op {what} has no effect: TLOAD pads as the type of {dst} says");
+        diagnostics::warning(subject.op.raw.location(), UNKNOWN, message).emit();
+    }
     let legal = super::legal_elements(subject);
     let expected = format_args!("src to hold one of {legal} on {}", subject.device.name);
     subject.require(src.element.is_in(legal), ELEMENT, expected, src.element.name());
