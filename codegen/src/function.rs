@@ -176,7 +176,7 @@ impl<'m, 'c, 'a> Body<'m, 'c, 'a> {
         let guarded = kind.is_some() || lane;
         let returned = block.terminator().filter(|last| last.operand_count() > 0);
         // What is made inside the guard is returned there, and nothing outside, where nobody asks for it.
-        self.emit_guarded(kind.as_deref(), lane, block, returned.filter(|_| guarded));
+        self.emit_guarded(kind, lane, block, returned.filter(|_| guarded));
         match returned {
             Some(_) if guarded => self.line("return {};"),
             Some(last) => self.emit_return(last),

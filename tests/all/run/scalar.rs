@@ -14,10 +14,32 @@ pub const ROWS: &[Row] = &[
     row("tests/cases/run/scalar_factors.pto", &["running_sums"], running_sums),
     row("tests/cases/run/local_state.pto", &["sorted"], sorted),
     row("tests/cases/run/local_state.pto", &["largest_sum"], largest_sum),
+    row("tests/cases/run/narrow_scratch_a3.pto", &["remainders"], remainders),
+    row("tests/cases/run/narrow_scratch_a3.pto", &["factors"], factors),
     row("tests/cases/codegen/corners.pto", &["scalars"], corners),
     row("tests/cases/codegen/nested_windows.pto", &["inner"], inner_window),
     row("tests/cases/codegen/nested_windows.pto", &["bits"], bits_of_a_window),
 ];
+
+/// Quarters, so that every step is exact; the remainder has the divisor's sign.
+fn remainders() -> Vec<Trial> {
+    let quarter = |seed: u64, offset: f64| {
+        let x = noise(Element::F32, &[16, 8], seed, 8.0);
+        let values = x.values();
+        from(Element::F32, &[16, 8], |at| (values[at] * 4.0).round() / 4.0 + offset)
+    };
+    let (x, y) = (quarter(59, 0.0), quarter(60, 9.0));
+    let (a, b) = (x.values(), y.values());
+    let z = from(Element::F32, &[16, 8], |at| a[at] - (a[at] / b[at]).floor() * b[at] + b[at]);
+    vec![Trial::new().read(&x).read(&y).write(z, F32)]
+}
+
+fn factors() -> Vec<Trial> {
+    let (x, column) = (floats(&[248, 8], 61), floats(&[248, 1], 62));
+    let (old, by) = (rows(&x), column.values());
+    let y = matrix(Element::F32, 248, 8, |r, c| old[r][c] * by[r]);
+    vec![Trial::new().read(&x).read(&column).write(y, F32)]
+}
 
 /// Trips without signs, a set bit as a number, whether it is less than a clear one, a difference and a shift of 64 bits, the
 /// bits of 1.0 as f16, the case of the least number.
