@@ -29,7 +29,7 @@ pub fn run(module: OperationRef, _device: &Device) -> bool {
     let components = components(&ends);
     let mut ok = true;
     for component in &components {
-        ok &= check_component(component, &ends) && settle_nosplit(component, &mut ends);
+        ok &= check_component(component, &ends, &functions) && settle_nosplit(component, &mut ends);
     }
     ok && assign_flags(&components, &ends) && replace_buffers(&functions)
 }
@@ -136,7 +136,7 @@ fn components(ends: &[End]) -> Vec<Vec<usize>> {
     components
 }
 
-fn check_component(component: &[usize], ends: &[End]) -> bool {
+fn check_component(component: &[usize], ends: &[End], functions: &[OperationRef]) -> bool {
     let first = &ends[component[0]];
     let others: Vec<&End> = component[1..].iter().map(|&i| &ends[i]).collect();
     if first.is_global() {
@@ -150,6 +150,16 @@ fn check_component(component: &[usize], ends: &[End]) -> bool {
             first.error("PTO-0405", format_args!("expected {wanted} for {queue}, found neither")).emit();
         }
         return stated;
+    }
+    if others.is_empty() && !is_shared(first, functions) {
+        let message = "has no other end in the file: nothing shows that both agree on flags, slots and split";
+        diagnostics::warning(
+            first.op.raw.location(),
+            "PTO-0405",
+            format!("'{}' op {queue} {message}", first.op.facts.name),
+        )
+        .emit();
+        return true;
     }
     let [second] = others[..] else {
         let report = match others.len() {
@@ -172,6 +182,20 @@ fn check_component(component: &[usize], ends: &[End]) -> bool {
         return false;
     }
     agree(first, second)
+}
+
+/// Whether another function has a buffer of this end: it owns it, or imports it.
+fn is_shared(end: &End, functions: &[OperationRef]) -> bool {
+    let imports = |function: usize, owner: usize, name: &str| {
+        ir::ops_named(functions[function], "import_reserved_buffer").into_iter().any(|import| {
+            import.string("name").as_deref() == Some(name) && owner_of(import, function, functions) == Some(owner)
+        })
+    };
+    end.keys.iter().any(|key| match key {
+        Key::Buffer(owner, _) if *owner != end.function => true,
+        Key::Buffer(owner, name) => (0..functions.len()).any(|other| other != *owner && imports(other, *owner, name)),
+        Key::Global(..) => false,
+    })
 }
 
 /// Both ends describe one queue.
