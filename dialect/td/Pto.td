@@ -2,6 +2,7 @@
 
 include "Base.td"
 include "Enums.td"
+include "ForeignEnums.td"
 include "Types.td"
 include "Memory.td"
 include "Pipe.td"
